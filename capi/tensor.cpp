@@ -12,6 +12,7 @@
 #include "capi/structs.h"
 #include "capi/wrap_memory.h"
 #include "ops/create/copy.h"
+#include "tensor/promotion.h"
 
 using namespace tsr;
 using namespace tsr::capi;
@@ -200,7 +201,7 @@ tsr_status tsr_tensor_empty_strided(const int64_t* shape, int32_t n_shape, const
         out_arg(out, "out");
         const DimsView sizes = list_arg(shape, n_shape, "shape");
         const DimsView steps = list_arg(strides, n_strides, "strides");
-        const DType type = optional_dtype_arg(dtype, "dtype").value_or(DType::kFloat32);
+        const DType type = optional_dtype_arg(dtype, "dtype").value_or(default_dtype());
         const Device device =
             optional_device_arg(device_type, device_index, "device").value_or(t_default_device);
         TSR_CHECK(steps.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),

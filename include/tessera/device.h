@@ -33,10 +33,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_device_synchronize(
  * IO when the file cannot be loaded, ABI when it was built for another version. */
 TSR_API TSR_NODISCARD tsr_status tsr_plugin_load(const char* path, int64_t path_len);
 
-/* How many threads a function of this thread may use. */
+/* How many threads of the CPU one function may use. */
 TSR_API int32_t tsr_num_threads(void);
 
-/* Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024. */
+/* Sets how many threads of the CPU one function may use, for the whole process; one per
+ * processor at most. VALUE below 1 or above 1024. */
 TSR_API TSR_NODISCARD tsr_status tsr_set_num_threads(int32_t count);
 
 /* The precision of matrix products and convolutions of float32 and complex64, a tsr_precision. */

@@ -93,7 +93,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_from_data(
 
 /* An uninitialised tensor with its own memory and any strides that are not negative.
  * strides: in elements
- * dtype: absent means float32
+ * dtype: absent means the default dtype
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_empty_strided(
     const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides,

@@ -694,10 +694,11 @@
 # IO when the file cannot be loaded, ABI when it was built for another version.
 @c tsr_plugin_load(path::Ptr{UInt8}, path_len::Int64)::tsr_status
 
-# How many threads a function of this thread may use.
+# How many threads of the CPU one function may use.
 @c tsr_num_threads()::Int32
 
-# Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024.
+# Sets how many threads of the CPU one function may use, for the whole process; one per
+# processor at most. VALUE below 1 or above 1024.
 @c tsr_set_num_threads(count::Int32)::tsr_status
 
 # The precision of matrix products and convolutions of float32 and complex64, a tsr_precision.

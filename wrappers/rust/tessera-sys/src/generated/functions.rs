@@ -166,7 +166,7 @@ extern "C" {
 
     /// An uninitialised tensor with its own memory and any strides that are not negative.
     /// strides: in elements
-    /// dtype: absent means float32
+    /// dtype: absent means the default dtype
     /// device: absent means the default device
     pub fn tsr_tensor_empty_strided(
         shape: *const i64, n_shape: i32, strides: *const i64, n_strides: i32, dtype: tsr_dtype,
@@ -826,10 +826,11 @@ extern "C" {
     /// IO when the file cannot be loaded, ABI when it was built for another version.
     pub fn tsr_plugin_load(path: *const c_char, path_len: i64) -> tsr_status;
 
-    /// How many threads a function of this thread may use.
+    /// How many threads of the CPU one function may use.
     pub fn tsr_num_threads() -> i32;
 
-    /// Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024.
+    /// Sets how many threads of the CPU one function may use, for the whole process; one per
+    /// processor at most. VALUE below 1 or above 1024.
     pub fn tsr_set_num_threads(count: i32) -> tsr_status;
 
     /// The precision of matrix products and convolutions of float32 and complex64, a
