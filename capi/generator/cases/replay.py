@@ -220,12 +220,13 @@ def _in_place_of(other: Replay, replay: Replay) -> Replay:
     assert other.gradient is not None
     (changed,) = replay.after
     (result,) = other.results.values()
+    (weight,) = other.gradient.weights.values()
     return replace(
         replay,
         args=tuple(replace(g, value=o.value) for g, o in zip(replay.args, other.args)),
         after={changed: result},
         everywhere=False,
-        gradient=Gradient({changed: w for w in other.gradient.weights.values()}, other.gradient.grads),
+        gradient=Gradient({changed: weight}, other.gradient.grads),
     )
 
 

@@ -83,7 +83,7 @@ def _argument(op: Op, function: CFunction, arg: Arg, call: _Call) -> None:
 def _default(op: Op, arg: Arg) -> str | None:
     if (op.name, arg.name) in DEFAULTS:
         return DEFAULTS[op.name, arg.name]
-    if arg.name == "keepdims":
+    if arg.name == "keepdims" and any(argument(op, other) == "dims" for other in op.args):
         return "keeps(dims)"
     if arg.default is REQUIRED:
         return None

@@ -82,3 +82,10 @@ end
     @test_throws ArgumentError Tessera.xavier_normal!(Tensor(zeros(3)))
     @test_throws ArgumentError Tessera.kaiming_normal!(large; mode=:fan)
 end
+
+@testset "test_norms_without_dims_keep_no_axes" begin
+    x = Tensor([3.0 0; 0 4])
+    @test size(Tessera.matrix_norm(x)) == ()
+    @test item(Tessera.matrix_norm(x)) == 5
+    @test Array(Tessera.pairwise_distance(x, Tensor([0.0 0; 0 0]); eps=0)) == [3, 4]
+end

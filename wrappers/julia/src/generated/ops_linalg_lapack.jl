@@ -401,12 +401,12 @@ A norm of the matrices in the last two axes.
 
 - `ord`: fro, nuc, 2, -2, 1, -1, inf or -inf
 """
-function matrix_norm(input::Tensor; keepdims::Bool=keeps(dims), ord="fro")
+function matrix_norm(input::Tensor; keepdims::Bool=false, ord="fro")
     ord_text = String(ord)
     return fresh(C.tsr_matrix_norm, input, keepdims, ord_text, sizeof(ord_text))
 end
 "Writes the result to its first argument; see [`matrix_norm`](@ref)."
-function matrix_norm!(dst::Tensor, input::Tensor; keepdims::Bool=keeps(dims), ord="fro")
+function matrix_norm!(dst::Tensor, input::Tensor; keepdims::Bool=false, ord="fro")
     ord_text = String(ord)
     return written(dst, C.tsr_matrix_norm_out, input, keepdims, ord_text, sizeof(ord_text))
 end

@@ -257,10 +257,8 @@ The p-norm of input1 - input2 + eps along the last axis.
 
 - `p`: order of the norm
 """
-function pairwise_distance(input1::Tensor, input2::Tensor; p=2, eps=1e-06,
-        keepdims::Bool=keeps(dims))
-    return fresh(C.tsr_pairwise_distance, input1, input2, p, eps, keepdims)
-end
+pairwise_distance(input1::Tensor, input2::Tensor; p=2, eps=1e-06, keepdims::Bool=false) =
+    fresh(C.tsr_pairwise_distance, input1, input2, p, eps, keepdims)
 
 """
     normalize(input; p, dims, eps)
