@@ -5,6 +5,7 @@
 
 #include "tessera/cpp/amp.hpp"
 #include "tessera/cpp/autograd.hpp"
+#include "tessera/cpp/averaged_model.hpp"
 #include "tessera/cpp/checkpoint.hpp"
 #include "tessera/cpp/collectives.hpp"
 #include "tessera/cpp/create.hpp"
@@ -13,6 +14,7 @@
 #include "tessera/cpp/data_parallel.hpp"
 #include "tessera/cpp/determinism.hpp"
 #include "tessera/cpp/dist.hpp"
+#include "tessera/cpp/distributions.hpp"
 #include "tessera/cpp/error.hpp"
 #include "tessera/cpp/forward_ad.hpp"
 #include "tessera/cpp/gradcheck.hpp"
@@ -22,6 +24,7 @@
 #include "tessera/cpp/index.hpp"
 #include "tessera/cpp/interop.hpp"
 #include "tessera/cpp/io.hpp"
+#include "tessera/cpp/lbfgs.hpp"
 #include "tessera/cpp/log.hpp"
 #include "tessera/cpp/memory.hpp"
 #include "tessera/cpp/memory_history.hpp"

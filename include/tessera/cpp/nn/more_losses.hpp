@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -205,6 +206,32 @@ struct TripletMarginLoss : TripleLoss {
   }
 
   const double margin, p, eps;
+  const bool swap;
+};
+
+// TripletMarginLoss with a distance of one's own, which gives one number for each row.
+struct TripletMarginWithDistanceLoss : TripleLoss {
+  using Distance = std::function<Tensor(const Tensor&, const Tensor&)>;
+
+  explicit TripletMarginWithDistanceLoss(Distance function = {}, double distance = 1,
+                                         bool swapped = false, std::string reduction = "mean")
+      : TripleLoss(std::move(reduction)),
+        distance_function(std::move(function)),
+        margin(distance),
+        swap(swapped) {}
+  using TripleLoss::forward;
+  Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) override {
+    const auto apart = [this](const Tensor& a, const Tensor& b) {
+      return distance_function ? distance_function(a, b) : pairwise_distance(a, b);
+    };
+    Tensor far = apart(anchor, negative);
+    if (swap) far = minimum(far, apart(positive, negative));
+    const Tensor loss = clip(apart(anchor, positive) - far + margin, 0);
+    return reduction() == "none" ? loss : reduction() == "sum" ? loss.sum() : loss.mean();
+  }
+
+  const Distance distance_function;  // by default pairwise_distance
+  const double margin;
   const bool swap;
 };
 

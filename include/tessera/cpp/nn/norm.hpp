@@ -58,6 +58,19 @@ class ChannelNorm : public Module {
   }
 };
 
+// Normalises over the batch, or in eval mode with the running statistics.
+inline Tensor batch_normed(ChannelNorm& layer, const BatchNormOptions& options,
+                           const Tensor& input) {
+  double momentum = options.momentum.value_or(0);
+  if (layer.is_training() && layer.num_batches_tracked.defined()) {
+    layer.num_batches_tracked += 1;
+    if (!options.momentum) momentum = 1.0 / layer.num_batches_tracked.item<double>();
+  }
+  const bool by_batch = layer.is_training() || !layer.running_mean.defined();
+  return batch_norm(input, layer.running_mean, layer.running_var, layer.weight, layer.bias,
+                    by_batch, momentum, options.eps);
+}
+
 // Normalises each channel over the batch, in eval mode with the running statistics. kAxes: the
 // spatial axes; 1 also means none.
 template <int kAxes>
@@ -73,14 +86,7 @@ class BatchNorm : public ChannelNorm {
                        std::to_string(kAxes + 2) + (kAxes == 1 ? " or 2" : "") +
                        " axes (N, C, ...)");
     }
-    double momentum = options_.momentum.value_or(0);
-    if (is_training() && num_batches_tracked.defined()) {
-      num_batches_tracked += 1;
-      if (!options_.momentum) momentum = 1.0 / num_batches_tracked.item<double>();
-    }
-    const bool by_batch = is_training() || !running_mean.defined();
-    return batch_norm(input, running_mean, running_var, weight, bias, by_batch, momentum,
-                      options_.eps);
+    return batch_normed(*this, options_, input);
   }
 
  private:
