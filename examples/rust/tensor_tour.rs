@@ -78,7 +78,7 @@ fn differentiation() -> Result<()> {
 }
 
 fn gradient(y: &Tensor, x: &Tensor, create_graph: bool) -> Result<Tensor> {
-    let found = autograd::grad(&[y], &[], &[x], |o| o.create_graph(create_graph))?;
+    let found = autograd::grad(&[y], &[x], &[], |o| o.create_graph(create_graph))?;
     Ok(found.into_iter().flatten().next().expect("a gradient for each input"))
 }
 

@@ -63,11 +63,11 @@ fn backward_with_inputs_touches_only_those() -> Result<()> {
 fn grad_returns_and_changes_nothing() -> Result<()> {
     let (x, unused) = (leaf(&[3.0]), leaf(&[1.0]));
     let y = x.pow(3)?.sum()?;
-    let found = autograd::grad(&[&y], &[], &[&x, &unused], |o| o.allow_unused(true))?;
+    let found = autograd::grad(&[&y], &[&x, &unused], &[], |o| o.allow_unused(true))?;
     assert_eq!(found[0].as_ref().unwrap().to_vec::<f64>()?, [27.0]);
     assert!(found[1].is_none() && x.grad()?.is_none());
     let y = x.pow(3)?.sum()?;
-    let refused = autograd::grad(&[&y], &[], &[&unused], |o| o).unwrap_err();
+    let refused = autograd::grad(&[&y], &[&unused], &[], |o| o).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Autograd);
     Ok(())
 }
@@ -378,7 +378,7 @@ fn gradcheck_finds_wrong_derivatives() -> Result<()> {
 fn functions_have_second_derivatives() -> Result<()> {
     let (x, y) = (leaf(&[2.0]), leaf(&[5.0]));
     let (product, _) = product_and_sum(&x, &y)?;
-    let first = autograd::grad(&[product.square()?], &[None], &[&x], |o| o.create_graph(true))?;
+    let first = autograd::grad(&[product.square()?], &[&x], &[None], |o| o.create_graph(true))?;
     let first = first[0].as_ref().unwrap(); // 2 x y^2
     first.backward()?;
     assert_eq!((first.item::<f64>()?, grad_of(&x), grad_of(&y)), (100.0, vec![50.0], vec![40.0]));
@@ -459,7 +459,7 @@ fn once_differentiable_refuses_a_second_derivative() -> Result<()> {
         },
         |context, grads| Ok(vec![Some(context.saved(0)? * grads[0].as_ref().unwrap() * 2)]),
     )?;
-    let first = autograd::grad(&[&outputs[0]], &[], &[&x], |o| o.create_graph(true))?;
+    let first = autograd::grad(&[&outputs[0]], &[&x], &[], |o| o.create_graph(true))?;
     let first = first[0].as_ref().unwrap();
     assert_eq!(first.item::<f64>()?, 4.0);
     assert_eq!(first.backward().unwrap_err().kind(), ErrorKind::Autograd);

@@ -68,10 +68,10 @@ fn p1_checkpoints_nest_and_have_second_derivatives() -> Result<()> {
     let x = leaf(&[2.0]);
     let cube = |inputs: &[Tensor]| inputs[0].square()?.multiply(&inputs[0]);
     let y = checkpoint(move |inputs| checkpoint(cube, &[&inputs[0]]), &[&x])?.sum()?;
-    let first = autograd::grad(&[&y], &[], &[&x], |o| o.create_graph(true))?;
+    let first = autograd::grad(&[&y], &[&x], &[], |o| o.create_graph(true))?;
     let first = first[0].as_ref().expect("a gradient").clone();
     assert_eq!(first.to_vec::<f64>()?, [12.0]);
-    let second = autograd::grad(&[&first.sum()?], &[], &[&x], |o| o)?;
+    let second = autograd::grad(&[&first.sum()?], &[&x], &[], |o| o)?;
     assert_eq!(second[0].as_ref().expect("a gradient").to_vec::<f64>()?, [12.0]);
     Ok(())
 }
@@ -139,7 +139,7 @@ fn p1_a_backward_says_whether_it_reaches_all_leaves() -> Result<()> {
         Ok(None)
     })?;
     let total = y.sum()?;
-    autograd::grad(&[&total], &[], &[&x], |o| o.retain_graph(true))?;
+    autograd::grad(&[&total], &[&x], &[], |o| o.retain_graph(true))?;
     assert_eq!(seen.load(Ordering::Relaxed), 0);
     total.backward()?;
     assert_eq!(seen.load(Ordering::Relaxed), 1);

@@ -46,7 +46,7 @@ fn a18_rows_of_a_batched_backward() -> Result<()> {
     let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
     let y = x.pow(2)?;
     let rows = Tensor::from([1.0, 0.0, 0.0, 1.0, 1.0, 1.0]).reshape(&[3, 2])?;
-    let found = grad(&[&y], &[Some(&rows)], &[&x], |o| o.batched(true))?.remove(0).unwrap();
+    let found = grad(&[&y], &[&x], &[Some(&rows)], |o| o.batched(true))?.remove(0).unwrap();
     assert_eq!((found.shape(), values(&found)), (vec![3, 2], vec![2.0, 0.0, 0.0, 4.0, 2.0, 4.0]));
     let constant = jacrev(|x| x.detach(), &x)?;
     assert_eq!(values(&constant), [0.0; 4]);

@@ -140,7 +140,7 @@ fn a9_edges_are_inputs_of_grad_and_backward() -> Result<()> {
     let y = &x * &x;
     let z = &y * 5.0;
     let edges = [x.gradient_edge()?, y.gradient_edge()?];
-    let grads = grad_at_edges(&[&z], &[], &edges, |o| o.retain_graph(true))?;
+    let grads = grad_at_edges(&[&z], &edges, &[], |o| o.retain_graph(true))?;
     assert_eq!(values(grads[0].as_ref().unwrap()), [20.0]);
     assert_eq!(values(grads[1].as_ref().unwrap()), [5.0]);
     backward_to_edges(&[&z], &[], &edges[1..], |o| o.retain_graph(true))?;
@@ -148,7 +148,7 @@ fn a9_edges_are_inputs_of_grad_and_backward() -> Result<()> {
     backward_to_edges(&[&z], &[], &edges[..1], |o| o.retain_graph(true))?;
     assert_eq!(grad_of(&x), [20.0]);
     let wrong = GradientEdge { output: 1, ..edges[0].clone() };
-    let refused = grad_at_edges(&[&z], &[], &[wrong], |o| o);
+    let refused = grad_at_edges(&[&z], &[wrong], &[], |o| o);
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Index);
     assert_eq!(Tensor::ones(&[1])?.gradient_edge().unwrap_err().kind(), ErrorKind::Autograd);
     Ok(())
@@ -184,8 +184,8 @@ fn a9_hooks_of_a_node_run_for_recorded_gradients() -> Result<()> {
         .grad_fn()?
         .unwrap()
         .register_prehook(move |grads| Ok(Some(vec![grads[0].as_ref().map(|g| g * &weight)])))?;
-    let first = grad(&[&y], &[], &[&x], |o| o.create_graph(true))?.remove(0).unwrap();
-    let second = grad(&[&first], &[], &[&x], |o| o)?.remove(0).unwrap();
+    let first = grad(&[&y], &[&x], &[], |o| o.create_graph(true))?.remove(0).unwrap();
+    let second = grad(&[&first], &[&x], &[], |o| o)?.remove(0).unwrap();
     assert_eq!((values(&first), values(&second)), (vec![18.0], vec![12.0]));
     hook.remove()
 }

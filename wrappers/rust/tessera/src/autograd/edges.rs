@@ -74,15 +74,15 @@ pub fn backward_to_edges(
 /// let x = Tensor::from([2.0]).requiring_grad()?;
 /// let y = &x * &x;
 /// let edge = x.gradient_edge()?;
-/// let grad = autograd::grad_at_edges(&[y], &[], &[edge], |o| o)?.remove(0).unwrap();
+/// let grad = autograd::grad_at_edges(&[y], &[edge], &[], |o| o)?.remove(0).unwrap();
 /// assert_eq!(grad.to_vec::<f64>()?, [4.0]);
 /// # Ok(())
 /// # }
 /// ```
 pub fn grad_at_edges(
     outputs: &[impl Borrow<Tensor>],
-    grads: &[Option<&Tensor>],
     edges: &[GradientEdge],
+    grads: &[Option<&Tensor>],
     options: impl FnOnce(BackwardOptions) -> BackwardOptions,
 ) -> Result<Vec<Option<Tensor>>> {
     let (outputs, grads, (nodes, numbers)) =

@@ -128,7 +128,7 @@ pub fn vjp(
         return Ok((y, x.zeros_like()?));
     }
     let options = |o: super::BackwardOptions| o.create_graph(connected).allow_unused(true);
-    let g = match grad(&[&y], &[Some(v)], &[&leaf], options)?.remove(0) {
+    let g = match grad(&[&y], &[&leaf], &[Some(v)], options)?.remove(0) {
         Some(g) => g,
         None => x.zeros_like()?,
     };
@@ -173,7 +173,7 @@ pub fn jacrev(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tenso
     let directions = directions.reshape(&sizes)?;
     let options =
         |o: super::BackwardOptions| o.create_graph(connected).allow_unused(true).batched(true);
-    match grad(&[&y], &[Some(&directions)], &[&leaf], options)?.remove(0) {
+    match grad(&[&y], &[&leaf], &[Some(&directions)], options)?.remove(0) {
         Some(found) => found.reshape(&shape),
         None => zeros(),
     }
@@ -197,7 +197,7 @@ pub fn hessian(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tens
             return at.zeros_like()?.detach();
         }
         let options = |o: super::BackwardOptions| o.create_graph(true).allow_unused(true);
-        match grad(&[&y], &[], &[at], options)?.remove(0) {
+        match grad(&[&y], &[at], &[], options)?.remove(0) {
             Some(g) => Ok(g),
             None => at.zeros_like()?.detach(),
         }

@@ -33,7 +33,7 @@ pub fn gradcheck(
     let _recording = enable_grad();
     let output = function(inputs)?;
     let weight = weights(&output)?;
-    let found = grad(&[&output], &[Some(&weight)], inputs, |o| o.allow_unused(true))?;
+    let found = grad(&[&output], inputs, &[Some(&weight)], |o| o.allow_unused(true))?;
     for (number, (input, found)) in inputs.iter().zip(found).enumerate() {
         let found = match found {
             Some(tensor) => tensor.to_vec::<f64>()?,

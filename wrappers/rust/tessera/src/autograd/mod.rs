@@ -111,24 +111,25 @@ pub fn backward(
     })
 }
 
-/// The gradients of the outputs with respect to the inputs; changes no accumulated gradient. An entry
-/// is `None` only with [`BackwardOptions::allow_unused`].
+/// The gradients of the outputs with respect to the inputs; changes no accumulated gradient. `grads`
+/// has an entry for each output, or is empty; `None` means 1 and needs an output of one element. An
+/// entry of the result is `None` only with [`BackwardOptions::allow_unused`].
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {
 /// use tessera::{autograd, Tensor};
 /// let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
 /// let y = x.pow(3)?.sum()?;
-/// let first = autograd::grad(&[&y], &[], &[&x], |o| o.create_graph(true))?.remove(0).unwrap();
-/// let second = autograd::grad(&[first.sum()?], &[], &[&x], |o| o)?.remove(0).unwrap();
+/// let first = autograd::grad(&[&y], &[&x], &[], |o| o.create_graph(true))?.remove(0).unwrap();
+/// let second = autograd::grad(&[first.sum()?], &[&x], &[], |o| o)?.remove(0).unwrap();
 /// assert_eq!(second.to_vec::<f64>()?, [6.0, 12.0]);
 /// # Ok(())
 /// # }
 /// ```
 pub fn grad(
     outputs: &[impl Borrow<Tensor>],
-    grads: &[Option<&Tensor>],
     inputs: &[impl Borrow<Tensor>],
+    grads: &[Option<&Tensor>],
     options: impl FnOnce(BackwardOptions) -> BackwardOptions,
 ) -> Result<Vec<Option<Tensor>>> {
     let (outputs, grads, inputs) = (handles(outputs), sparse_handles(grads), handles(inputs));
