@@ -40,6 +40,42 @@ pub trait Dataset: Send + Sync + 'static {
     }
 }
 
+/// A dataset of so many samples, each made by a function of its number.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{data::{from_fn, DataLoader}, Tensor};
+/// let squares = from_fn(6, |index| Tensor::scalar((index * index) as i64));
+/// let batches = &DataLoader::new(squares).batch_size(3);
+/// let last = batches.into_iter().last().unwrap()?;
+/// assert_eq!(last.to_vec::<i64>()?, [9, 16, 25]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn from_fn<S: Collate>(
+    len: usize,
+    get: impl Fn(usize) -> Result<S> + Send + Sync + 'static,
+) -> impl Dataset<Sample = S> {
+    FromFn { len, get }
+}
+
+struct FromFn<F> {
+    len: usize,
+    get: F,
+}
+
+impl<S: Collate, F: Fn(usize) -> Result<S> + Send + Sync + 'static> Dataset for FromFn<F> {
+    type Sample = S;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn get(&self, index: usize) -> Result<S> {
+        (self.get)(index)
+    }
+}
+
 /// A type of samples that can be combined into a batch of the same type.
 pub trait Collate: Sized + Send + 'static {
     /// A batch of samples.

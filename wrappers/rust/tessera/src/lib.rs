@@ -23,6 +23,7 @@ pub mod determinism;
 mod device;
 #[allow(unsafe_code)]
 pub mod distributed;
+pub mod distributions;
 #[allow(unsafe_code)]
 pub mod dlpack;
 mod element;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Losses and distances with their settings, as structs whose fields they are.
 
-use crate::{Result, Tensor};
+use crate::{Error, ErrorKind, Result, Tensor};
+use std::fmt;
 
 /// What a loss makes of the losses of all elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -293,4 +294,72 @@ losses! {
         /// Whether the axis stays.
         keepdims: bool = false,
     } |s| input1.pairwise_distance_with(input2, |o| o.p(s.p).eps(s.eps).keepdims(s.keepdims));
+}
+
+type Distance = dyn Fn(&Tensor, &Tensor) -> Result<Tensor> + Send + Sync;
+
+/// [`TripletMarginLoss`] with a distance of your own, by default [`Tensor::pairwise_distance`].
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{nn::TripletMarginWithDistanceLoss, Tensor};
+/// let city = |a: &Tensor, b: &Tensor| (a - b).abs()?.sum_with(|o| o.axes(&[-1]));
+/// let mut loss = TripletMarginWithDistanceLoss::new(city);
+/// loss.margin = 2.0;
+/// let (near, far) = (Tensor::from([[1.0]]), Tensor::from([[4.0]]));
+/// assert_eq!(loss.forward(&near, &near, &far)?.item::<f64>()?, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+pub struct TripletMarginWithDistanceLoss {
+    distance: Box<Distance>,
+    /// How much nearer the positive example should be.
+    pub margin: f64,
+    /// Whether the distance of positive and negative counts if it is the smaller.
+    pub swap: bool,
+    /// Of the elements.
+    pub reduction: Reduction,
+}
+
+impl TripletMarginWithDistanceLoss {
+    /// With a distance, which gives one number for each row.
+    pub fn new(
+        distance: impl Fn(&Tensor, &Tensor) -> Result<Tensor> + Send + Sync + 'static,
+    ) -> Self {
+        let (margin, swap, reduction) = (1.0, false, Reduction::Mean);
+        Self { distance: Box::new(distance), margin, swap, reduction }
+    }
+
+    /// The loss of these tensors.
+    pub fn forward(&self, anchor: &Tensor, positive: &Tensor, negative: &Tensor) -> Result<Tensor> {
+        let distance = &self.distance;
+        let mut far = distance(anchor, negative)?;
+        if self.swap {
+            far = far.minimum(&distance(positive, negative)?)?;
+        }
+        let apart = distance(anchor, positive)?.subtract(&far)?;
+        let loss = apart.add(self.margin)?.clip_with(|o| o.min(0))?;
+        match self.reduction {
+            Reduction::None => Ok(loss),
+            Reduction::Sum => loss.sum(),
+            Reduction::Mean => loss.mean(),
+            Reduction::BatchMean => {
+                let text = "TripletMarginWithDistanceLoss: reduction: expected none, mean or sum";
+                Err(Error::new(ErrorKind::Value, text))
+            }
+        }
+    }
+}
+
+impl Default for TripletMarginWithDistanceLoss {
+    fn default() -> Self {
+        Self::new(Tensor::pairwise_distance)
+    }
+}
+
+impl fmt::Debug for TripletMarginWithDistanceLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("TripletMarginWithDistanceLoss");
+        out.field("margin", &self.margin).field("swap", &self.swap).finish_non_exhaustive()
+    }
 }

@@ -8,9 +8,9 @@
 //!
 //! ```
 //! # fn main() -> tessera::Result<()> {
-//! use tessera::nn::{Linear, Module, Relu, Sequential};
+//! use tessera::nn::{sequential, Linear, Module, Relu};
 //! use tessera::Tensor;
-//! let model = Sequential::new().with(Linear::new(3, 16)?).with(Relu).with(Linear::new(16, 1)?);
+//! let model = sequential![Linear::new(3, 16)?, Relu, Linear::new(16, 1)?];
 //! let y = model.forward(&Tensor::ones(&[8, 3])?)?;
 //! assert_eq!(y.shape(), [8, 1]);
 //! let names: Vec<_> = model.named_parameters().into_iter().map(|(name, _)| name).collect();
@@ -32,18 +32,22 @@ macro_rules! setters {
 }
 
 mod activations;
+mod adaptive;
 mod attention;
 mod bags;
 mod conv;
 #[allow(unsafe_code)]
 mod convert;
 mod dropouts;
+mod fractional;
 mod image;
 pub mod init;
 mod layers;
 mod losses;
+mod macros;
 mod module;
 mod norm;
+mod padding;
 mod pooling;
 mod prelu;
 mod recurrent;
@@ -55,6 +59,7 @@ pub use activations::{
     LeakyRelu, LogSigmoid, LogSoftmax, Mish, Relu, Relu6, Selu, Sigmoid, Silu, Softmax, Softmin,
     Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold, Unflatten,
 };
+pub use adaptive::{AdaptiveLogSoftmaxResult, AdaptiveLogSoftmaxWithLoss};
 pub use attention::{
     Activation, AttentionCall, MultiheadAttention, MultiheadAttentionConfig,
     TransformerEncoderLayer, TransformerEncoderLayerConfig,
@@ -67,6 +72,7 @@ pub use conv::{
 };
 pub use convert::convert;
 pub use dropouts::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
+pub use fractional::{FractionalMaxPool2d, FractionalMaxPool3d, OutputSize};
 pub use image::{ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample};
 pub use layers::{Embedding, Linear, Sequential};
 pub use losses::{
@@ -74,12 +80,19 @@ pub use losses::{
     GaussianNllLoss, HingeEmbeddingLoss, HuberLoss, KlDivLoss, L1Loss, MarginRankingLoss, MseLoss,
     MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, NllLoss, PairwiseDistance,
     PoissonNllLoss, Reduction, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
 };
+pub use macros::{model, sequential};
 pub use module::{parts, Module, Part, StateDictKeys, Training, Visitor};
 pub use norm::{
     BatchNorm1d, BatchNorm1dConfig, BatchNorm2d, BatchNorm2dConfig, BatchNorm3d, BatchNorm3dConfig,
     GroupNorm, InstanceNorm1d, InstanceNorm1dConfig, InstanceNorm2d, InstanceNorm2dConfig,
-    InstanceNorm3d, InstanceNorm3dConfig, LayerNorm, LocalResponseNorm, RmsNorm,
+    InstanceNorm3d, InstanceNorm3dConfig, LayerNorm, LocalResponseNorm, RmsNorm, SyncBatchNorm,
+};
+pub use padding::{
+    CircularPad1d, CircularPad2d, CircularPad3d, ConstantPad1d, ConstantPad2d, ConstantPad3d,
+    ReflectionPad1d, ReflectionPad2d, ReflectionPad3d, ReplicationPad1d, ReplicationPad2d,
+    ReplicationPad3d, ZeroPad1d, ZeroPad2d, ZeroPad3d,
 };
 pub use pooling::{
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d,

@@ -4,6 +4,7 @@
 
 use super::module::described;
 use super::{Module, Training, Visitor};
+use crate::distributed::{functional::all_reduce, Group, ReduceOp};
 use crate::{no_grad, DType, Error, ErrorKind, Result, Tensor};
 
 struct Running {
@@ -51,6 +52,20 @@ impl Channels {
         let _guard = no_grad();
         running.batches.add_(1)?;
         momentum.map_or_else(|| Ok(1.0 / running.batches.item::<f64>()?), Ok)
+    }
+
+    /// Normalises over the batch or, in evaluation, with the running statistics.
+    fn batch_norm(&self, eps: f64, momentum: Option<f64>, input: &Tensor) -> Result<Tensor> {
+        let momentum = self.count_batch(momentum)?;
+        input.batch_norm_with(|mut o| {
+            if let Some((weight, bias)) = &self.affine {
+                o = o.weight(weight).bias(bias);
+            }
+            if let Some(running) = &self.running {
+                o = o.running_mean(&running.mean).running_var(&running.var);
+            }
+            o.training(self.own_statistics()).momentum(momentum).eps(eps)
+        })
     }
 
     fn visit(&self, visitor: &mut Visitor) {
@@ -151,17 +166,7 @@ macro_rules! batch_norm {
             $name, $config, affine true, momentum Some(0.1) => Option<f64>,
             |layer, input| {
                 check_rank(stringify!($name), $axes, &$ranks, input)?;
-                let channels = &layer.channels;
-                let momentum = channels.count_batch(layer.config.momentum)?;
-                input.batch_norm_with(|mut o| {
-                    if let Some((weight, bias)) = &channels.affine {
-                        o = o.weight(weight).bias(bias);
-                    }
-                    if let Some(running) = &channels.running {
-                        o = o.running_mean(&running.mean).running_var(&running.var);
-                    }
-                    o.training(channels.own_statistics()).momentum(momentum).eps(layer.config.eps)
-                })
+                layer.channels.batch_norm(layer.config.eps, layer.config.momentum, input)
             }
         }
     };
@@ -181,6 +186,109 @@ batch_norm! {
     /// Normalises each channel of (N, C, D, H, W) over the batch; in evaluation with the running
     /// statistics, which are never 16-bit floats.
     BatchNorm3d, BatchNorm3dConfig, [5], "5 axes (N, C, D, H, W)"
+}
+
+/// Normalises each channel of (N, C, ...) over the batches of all ranks of a group, as one process
+/// with the whole batch would. Ranks may have batches of different sizes. All of them call it
+/// together, and their backward passes too. In evaluation it is a batch normalisation.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::distributed::{Group, GroupOptions};
+/// use tessera::{nn::{Module, SyncBatchNorm}, Tensor};
+/// let alone = GroupOptions { rank: Some(0), size: Some(1), address: "norm", ..Default::default() };
+/// let layer = SyncBatchNorm::new(3, &Group::new("threads", &alone)?)?;
+/// assert_eq!(layer.forward(&Tensor::ones(&[4, 3])?)?.shape(), [4, 3]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct SyncBatchNorm {
+    channels: Channels,
+    config: BatchNorm1dConfig,
+    features: i64,
+    group: Group,
+}
+
+impl SyncBatchNorm {
+    /// For inputs of so many channels.
+    pub fn new(channels: i64, group: &Group) -> Result<Self> {
+        Self::with(channels, group, |c| c)
+    }
+
+    /// With options.
+    pub fn with(
+        channels: i64,
+        group: &Group,
+        config: impl FnOnce(BatchNorm1dConfig) -> BatchNorm1dConfig,
+    ) -> Result<Self> {
+        let config = config(BatchNorm1dConfig::default());
+        let made = Channels::new(channels, config.affine, config.track_running_stats)?;
+        Ok(Self { channels: made, config, features: channels, group: group.clone() })
+    }
+
+    fn over_ranks(&self, input: &Tensor) -> Result<Tensor> {
+        let narrow = matches!(input.dtype(), DType::F16 | DType::Bf16);
+        let x = if narrow { input.astype(DType::F32)? } else { input.clone() };
+        let axes: Vec<i64> = (0..x.ndim() as i64).filter(|axis| *axis != 1).collect();
+        let mut shape = vec![1; x.ndim()];
+        shape[1] = self.features;
+        // Two reductions instead of one of sums and squares, whose difference would lose the digits
+        // of a small variance.
+        let own = x.numel() as i64 / self.features.max(1);
+        let own = Tensor::full_with(&[1], own, |o| o.dtype(x.dtype()).device(x.device()))?;
+        let sums = Tensor::concat(&[x.sum_with(|o| o.axes(&axes))?, own])?;
+        let sums = all_reduce(&self.group, &sums, ReduceOp::Sum)?;
+        let count = sums.select(0, -1)?.detach()?;
+        if count.item::<f64>()? <= 1.0 {
+            let text = "SyncBatchNorm: expected more than 1 value for each channel, got 1 or none";
+            return Err(Error::new(ErrorKind::Value, text));
+        }
+        let mean = sums.narrow(0, 0, self.features)?.divide(&count)?;
+        let apart = x.subtract(&mean.reshape(&shape)?)?;
+        let squares = apart.square()?.sum_with(|o| o.axes(&axes))?;
+        let var = all_reduce(&self.group, &squares, ReduceOp::Sum)?.divide(&count)?;
+        self.track(&mean, &var, &count)?;
+        let deviation = var.add(self.config.eps)?.sqrt()?;
+        let mut result = apart.divide(&deviation.reshape(&shape)?)?;
+        if let Some((weight, bias)) = &self.channels.affine {
+            result = result.multiply(&weight.reshape(&shape)?)?.add(&bias.reshape(&shape)?)?;
+        }
+        result.astype(input.dtype())
+    }
+
+    /// Moves the running statistics towards those of this batch.
+    fn track(&self, mean: &Tensor, var: &Tensor, count: &Tensor) -> Result<()> {
+        let share = self.channels.count_batch(self.config.momentum)?;
+        let Some(running) = &self.channels.running else {
+            return Ok(());
+        };
+        let _guard = no_grad();
+        let unbiased = var.multiply(&count.divide(&count.subtract(1)?)?)?;
+        running.mean.lerp_(&mean.detach()?.astype(running.mean.dtype())?, share)?;
+        running.var.lerp_(&unbiased.astype(running.var.dtype())?, share)?;
+        Ok(())
+    }
+}
+
+described! { SyncBatchNorm(config) }
+
+impl Module for SyncBatchNorm {
+    fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        let shape = input.shape();
+        if shape.len() < 2 || shape[1] != self.features {
+            let text =
+                format!("SyncBatchNorm: expected (N, {}, ...), got {shape:?}", self.features);
+            return Err(Error::new(ErrorKind::Shape, text));
+        }
+        if self.channels.training.is_on() && self.group.size() > 1 {
+            return self.over_ranks(input);
+        }
+        self.channels.batch_norm(self.config.eps, self.config.momentum, input)
+    }
+
+    fn visit(&self, visitor: &mut Visitor) {
+        self.channels.visit(visitor);
+    }
 }
 
 macro_rules! instance_norm {

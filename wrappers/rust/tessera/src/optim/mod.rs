@@ -4,6 +4,10 @@
 //! all parameters.
 
 #[forbid(unsafe_code)]
+mod averaged;
+#[forbid(unsafe_code)]
+mod lbfgs;
+#[forbid(unsafe_code)]
 mod plateau;
 mod rules;
 #[forbid(unsafe_code)]
@@ -19,6 +23,8 @@ use std::path::Path;
 use std::ptr::{null_mut, NonNull};
 use tessera_sys as sys;
 
+pub use averaged::AveragedModel;
+pub use lbfgs::{Lbfgs, LbfgsOptions};
 pub use plateau::ReduceLrOnPlateau;
 pub use rules::{
     Adadelta, Adagrad, Adam, AdamW, Adamax, Asgd, Lamb, Lion, Muon, NAdam, RAdam, RmsProp, Rprop,
@@ -40,8 +46,7 @@ pub use crate::ops::{
 /// # fn main() -> tessera::Result<()> {
 /// use tessera::{nn::{Linear, Module}, optim::{Optimizer, Sgd}};
 /// let model = Linear::new(2, 1)?;
-/// let rule = Sgd { lr: 0.1, momentum: 0.9, ..Default::default() };
-/// let mut optimizer = Optimizer::new(rule, &model.parameters())?;
+/// let mut optimizer = Optimizer::new(Sgd::new(0.1).momentum(0.9), &model.parameters())?;
 /// optimizer.step()?;
 /// # Ok(())
 /// # }
@@ -172,6 +177,13 @@ impl<R: Rule> Optimizer<R> {
     pub fn step(&mut self) -> Result<()> {
         // SAFETY: a valid handle.
         done(unsafe { sys::tsr_optimizer_step(self.raw()) })
+    }
+
+    /// One step down a loss: clears the gradients, calls the backward of the loss, and steps.
+    pub fn backward_step(&mut self, loss: &Tensor) -> Result<()> {
+        self.zero_grad()?;
+        loss.backward()?;
+        self.step()
     }
 
     /// One step with these gradients: one for each parameter, in the order of the groups; with

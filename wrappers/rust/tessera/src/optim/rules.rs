@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The kinds of optimizers, each a struct of its options.
 
-/// The options of a kind of optimizer: [`Sgd`], [`AdamW`] and so on.
+/// The options of a kind of optimizer: [`Sgd`], [`AdamW`] and so on. They are fields, and each has a
+/// function that sets it: `Sgd::new(0.1).momentum(0.9)`.
 pub trait Rule: Copy + Default + private::Raw {}
 
 pub(super) mod private {
@@ -29,6 +30,30 @@ macro_rules! rule {
             fn default() -> Self {
                 Self { $($number: $default,)* $($flag: $off,)* }
             }
+        }
+
+        impl $name {
+            /// With a learning rate, and the defaults of the other options.
+            pub fn new(lr: f64) -> Self {
+                Self { lr, ..Self::default() }
+            }
+
+            $(
+                #[doc = concat!("Sets `", stringify!($number), "`.")]
+                #[must_use]
+                pub fn $number(mut self, $number: $type) -> Self {
+                    self.$number = $number;
+                    self
+                }
+            )*
+            $(
+                #[doc = concat!("Sets `", stringify!($flag), "`.")]
+                #[must_use]
+                pub fn $flag(mut self, $flag: bool) -> Self {
+                    self.$flag = $flag;
+                    self
+                }
+            )*
         }
 
         impl Rule for $name {}
