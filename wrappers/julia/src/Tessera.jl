@@ -35,6 +35,10 @@ export RNN, LSTM, GRU, RNNCell, LSTMCell, GRUCell
 export ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample
 export CTCLoss, MSELoss, L1Loss, SmoothL1Loss, HuberLoss, KLDivLoss, CrossEntropyLoss, NLLLoss, BCELoss, BCEWithLogitsLoss
 export PoissonNLLLoss, GaussianNLLLoss, SoftMarginLoss, HingeEmbeddingLoss, MarginRankingLoss, CosineEmbeddingLoss
+export TripletMarginWithDistanceLoss, AdaptiveLogSoftmaxWithLoss, log_prob, predict
+export ZeroPad1d, ZeroPad2d, ZeroPad3d, ConstantPad1d, ConstantPad2d, ConstantPad3d, ReflectionPad1d, ReflectionPad2d
+export ReflectionPad3d, ReplicationPad1d, ReplicationPad2d, ReplicationPad3d, CircularPad1d, CircularPad2d, CircularPad3d
+export FractionalMaxPool2d, FractionalMaxPool3d, SyncBatchNorm, AveragedModel, LBFGS
 export TripletMarginLoss, MultiMarginLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, CosineSimilarity
 export PairwiseDistance, LeakyReLU, ELU, CELU, Hardtanh, Softplus, Softshrink, Hardshrink, PReLU
 export MultiheadAttention, TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder
@@ -86,11 +90,15 @@ include("nn.jl")
 include("optim.jl")
 include("amp.jl")
 include("schedules.jl")
+include("averaged_model.jl")
+include("lbfgs.jl")
 include("sampler.jl")
 include("data.jl")
 include("distributed.jl")
 include("collectives.jl")
 include("data_parallel.jl")
+include("sync_norm.jl")
+include("distributions.jl")
 include("copies.jl")
 
 function __init__()

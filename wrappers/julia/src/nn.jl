@@ -292,6 +292,7 @@ end
 include("nn/conv.jl")
 include("nn/dropouts.jl")
 include("nn/norm.jl")
+include("nn/padding.jl")
 include("nn/pooling.jl")
 
 """
@@ -342,3 +343,5 @@ include("nn/init.jl")
 include("nn/losses.jl")
 include("nn/attention.jl")
 include("nn/bags.jl")
+include("nn/adaptive.jl")
+include("nn/fractional.jl")

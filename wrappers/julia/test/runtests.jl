@@ -14,7 +14,7 @@ using .Reporter
 const FILES = [
     "package", "tensor", "copies", "indexing", "broadcast", "autograd", "amp", "hooks", "checkpoint", "graph",
     "forward_ad", "errors", "memory", "interop", "io", "nn", "nn_image", "nn_layers",
-    "attention", "losses", "recurrent", "optim", "schedules", "data", "share", "distributed", "data_parallel", "layout",
+    "attention", "losses", "formulas", "recurrent", "optim", "schedules", "data", "share", "distributed", "data_parallel", "layout",
     "tracing", "profiler", "program", "conformance", "chain_rules", "examples",
 ]
 const FORGOTTEN = setdiff(filter(name -> occursin(r"^test_.*\.jl$", name), readdir(@__DIR__)), "test_" .* FILES .* ".jl")

@@ -52,6 +52,27 @@ end
 @settings CosineSimilarity cosine_similarity 2 dims::Int=2 eps::Float64=1e-8
 @settings PairwiseDistance pairwise_distance 2 p::Float64=2.0 eps::Float64=1e-6 keepdims::Bool=false
 
+"""
+    TripletMarginWithDistanceLoss(; distance_function=pairwise_distance, margin=1.0, swap=false, reduction="mean")
+
+[`TripletMarginLoss`](@ref) with a distance of your own, which gives one number for each row.
+"""
+Base.@kwdef struct TripletMarginWithDistanceLoss{F} <: Layer
+    distance_function::F = pairwise_distance
+    margin::Float64 = 1.0
+    swap::Bool = false
+    reduction::String = "mean"
+end
+function (loss::TripletMarginWithDistanceLoss)(anchor::Tensor, positive::Tensor, negative::Tensor)
+    loss.reduction in ("none", "mean", "sum") ||
+        throw(ArgumentError("reduction: expected none, mean or sum, got $(loss.reduction)"))
+    distance = loss.distance_function
+    far = distance(anchor, negative)
+    loss.swap && (far = min(far, distance(positive, negative)))
+    found = clip(add(subtract(distance(anchor, positive), far), loss.margin), 0, nothing)
+    return loss.reduction == "none" ? found : loss.reduction == "sum" ? sum(found) : Statistics.mean(found)
+end
+
 # Activations with settings, for a Chain; those without are functions: relu, tanh, gelu, ...
 @settings LeakyReLU leaky_relu 1 negative_slope::Float64=0.01
 @settings ELU elu 1 alpha::Float64=1.0

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Averages of a model's parameters over training (Izmailov and others, "Averaging weights leads to wider optima and better
+# generalization", 2018), and exponential moving averages.
+
+"""
+    AveragedModel(model; decay=nothing, use_buffers=false)
+
+A copy of a model, `average.model`, whose parameters are averages of those that the model has at each
+`update!(average, model)`: means, or with a `decay` that times the average and `1 - decay` times the model. Buffers are the
+model's own, or with `use_buffers` averages too. State dicts have the names of Python's AveragedModel.
+"""
+struct AveragedModel{L<:Layer} <: Layer
+    model::L
+    n_averaged::Tensor
+    decay::Union{Nothing,Float64}
+    use_buffers::Bool
+end
+
+function AveragedModel(model::Layer; decay::Union{Nothing,Real}=nothing, use_buffers::Bool=false)
+    decay === nothing || 0 <= decay <= 1 || throw(ArgumentError("decay: expected a number between 0 and 1, got $decay"))
+    return AveragedModel(deepcopy(model), filled(Int64, 0, ()), decay === nothing ? nothing : Float64(decay), use_buffers)
+end
+
+entries(average::AveragedModel) = Pair{String,Any}["n_averaged" => average.n_averaged, "module" => average.model]
+buffer_names(::AveragedModel) = ("n_averaged",)
+(average::AveragedModel)(inputs...) = average.model(inputs...)
+
+"""
+    update!(average, model)
+
+Takes the parameters of a model into an [`AveragedModel`](@ref); the first ones are copied.
+"""
+function update!(average::AveragedModel, model::Layer)
+    own, new, count = tensors_of(average.model), tensors_of(model), item(average.n_averaged)
+    map(x -> (x[1], size(x[2])), own) == map(x -> (x[1], size(x[2])), new) ||
+        throw(ArgumentError("AveragedModel: expected a model with the parameters and buffers of the average"))
+    no_grad() do
+        for ((_, target, learned), (_, now, _)) in zip(own, new)
+            averaging = count > 0 && (learned || average.use_buffers)
+            copyto!(detach(target), averaging ? mean_of(detach(target), now, count, average.decay) : now)
+        end
+        add!(average.n_averaged, 1)
+    end
+    return average
+end
+
+mean_of(own, now, count, ::Nothing) = add(own, divide(subtract(now, own), count + 1))
+mean_of(own, now, count, decay) = add(multiply(own, decay), multiply(now, 1 - decay))
+
+# All tensors of a layer: name, tensor, and whether it is a parameter.
+function tensors_of(layer::Layer)
+    found = Tuple{String,Tensor,Bool}[]
+    walk((name, t, learned) -> push!(found, (name, t, learned)), layer)
+    return found
+end
