@@ -9,13 +9,8 @@ set(tsr_objects "")
 foreach(layer IN LISTS tsr_layers)
   list(APPEND tsr_objects "$<TARGET_OBJECTS:${layer}>")
 endforeach()
-if(NOT tsr_objects)
-  file(WRITE "${PROJECT_BINARY_DIR}/empty.cpp" "")
-  set(tsr_objects "${PROJECT_BINARY_DIR}/empty.cpp")
-endif()
 
-set(tsr_private_dependencies OpenMP::OpenMP_CXX tsr_dep_dnnl Threads::Threads
-                             ${CMAKE_DL_LIBS})
+set(tsr_private_dependencies tsr_sanitizers OpenMP::OpenMP_CXX tsr_dep_dnnl Threads::Threads ${CMAKE_DL_LIBS})
 
 add_library(tessera SHARED ${tsr_objects})
 add_library(tessera::tessera ALIAS tessera)
@@ -27,21 +22,19 @@ target_include_directories(
   tessera PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
                  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(tessera PRIVATE ${tsr_private_dependencies})
-# nodelete: the library's threads run until the process ends, so dlclose must not unmap their code.
 if(TSR_SANITIZE)
   target_link_options(tessera PRIVATE ${tsr_test_linker})
 endif()
+# nodelete: the library's threads run until the process ends, so dlclose must not unmap their code.
 target_link_options(tessera PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
-                                    -Wl,-z,nodelete ${tsr_sanitize_flags})
+                                    -Wl,-z,nodelete)
 # Clang links the sanitizer runtime into the executable only, so the library has undefined symbols.
 if(NOT (TSR_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang"))
   target_link_options(tessera PRIVATE -Wl,-z,defs)
 endif()
 set(tsr_exports_map "${PROJECT_SOURCE_DIR}/capi/exports.map")
-if(EXISTS "${tsr_exports_map}")
-  target_link_options(tessera PRIVATE "-Wl,--version-script,${tsr_exports_map}")
-  set_property(TARGET tessera APPEND PROPERTY LINK_DEPENDS "${tsr_exports_map}")
-endif()
+target_link_options(tessera PRIVATE "-Wl,--version-script,${tsr_exports_map}")
+set_property(TARGET tessera APPEND PROPERTY LINK_DEPENDS "${tsr_exports_map}")
 
 # Only the tests link this archive, in the build tree. A thin one names the objects instead of copying them: with debug
 # information they have 240 MB.

@@ -3,11 +3,13 @@
 #
 # tsr_build_flags (how our code is compiled) and the functions that declare layers and tests.
 
-set(tsr_sanitize_flags "")
+# For programs that are compiled as users do, too; without sanitizers it has no flags.
+add_library(tsr_sanitizers INTERFACE)
 if(TSR_SANITIZE)
   string(REPLACE ";" "," tsr_sanitize_list "${TSR_SANITIZE}")
-  set(tsr_sanitize_flags "-fsanitize=${tsr_sanitize_list}" -fno-omit-frame-pointer
-                         -fno-sanitize-recover=all)
+  set(tsr_sanitize_flags "-fsanitize=${tsr_sanitize_list}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(tsr_sanitizers INTERFACE ${tsr_sanitize_flags})
+  target_link_options(tsr_sanitizers INTERFACE ${tsr_sanitize_flags})
 endif()
 
 add_library(tsr_build_flags INTERFACE)
@@ -16,8 +18,8 @@ target_include_directories(tsr_build_flags INTERFACE "${PROJECT_SOURCE_DIR}/src"
 target_compile_options(
   tsr_build_flags INTERFACE -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
                             -fno-semantic-interposition -ftls-model=initial-exec
-                            "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/="
-                            ${tsr_sanitize_flags})
+                            "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+target_link_libraries(tsr_build_flags INTERFACE tsr_sanitizers Threads::Threads)
 # Line tables only: enough for back traces and profilers at a fraction of the object size. The ABI
 # differ reads full DWARF, and every exported function is defined in capi, which asks for it; where variables
 # are at each instruction says nothing to it, and takes a fifth of the compile time.
@@ -25,31 +27,25 @@ set(tsr_full_debug "$<BOOL:$<TARGET_PROPERTY:TSR_FULL_DEBUG>>")
 set(tsr_full_debug_flags -g "$<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking;-fno-var-tracking-assignments>")
 target_compile_options(
   tsr_build_flags INTERFACE "$<$<CONFIG:Release>:$<IF:${tsr_full_debug},${tsr_full_debug_flags},-g1>>")
-target_link_options(tsr_build_flags INTERFACE ${tsr_sanitize_flags})
-target_link_libraries(tsr_build_flags INTERFACE Threads::Threads)
 
 add_library(tsr_warnings INTERFACE)
 target_compile_options(tsr_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion
                                               $<$<BOOL:${TSR_WERROR}>:-Werror>)
-# Tests compare with literals of all types, and gtest's macros convert implicitly.
-add_library(tsr_test_warnings INTERFACE)
-target_compile_options(tsr_test_warnings INTERFACE -Wall -Wextra -Wshadow
-                                                   $<$<BOOL:${TSR_WERROR}>:-Werror>)
+# Tests compare with literals of all types, and gtest's macros convert implicitly. Their own lines are of use to a
+# debugger, whose build is `dev`, and to a sanitizer.
+add_library(tsr_test_flags INTERFACE)
+target_compile_options(tsr_test_flags INTERFACE -Wall -Wextra -Wshadow $<$<BOOL:${TSR_WERROR}>:-Werror>
+                                                $<$<CONFIG:Release>:-g0>)
 
 # For ccache, which else takes no compilation with a precompiled header, or misses every one.
 set(tsr_pch_flags $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
                   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
-# tsr_layer(<name> [SOURCES file...] [LINK target...] [HEADERS <header>... | HEADERS_OF <target> | NO_HEADERS])
-# One OBJECT library tsr_<name>. A layer without sources is an INTERFACE library, so that targets can link
-# it without a condition. What its files include most is precompiled: HEADERS, or what another target has precompiled
-# with the same flags, else the headers of the standard library.
+# tsr_layer(<name> SOURCES file... [LINK target...] [HEADERS <header>... | HEADERS_OF <target> | NO_HEADERS])
+# One OBJECT library tsr_<name>. What its files include most is precompiled: HEADERS, or what another target has
+# precompiled with the same flags, else the headers of the standard library.
 function(tsr_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_HEADERS" "HEADERS_OF" "SOURCES;LINK;HEADERS")
-  if(NOT arg_SOURCES)
-    add_library(tsr_${name} INTERFACE)
-    return()
-  endif()
   add_library(tsr_${name} OBJECT ${arg_SOURCES})
   target_link_libraries(tsr_${name} PRIVATE tsr_build_flags tsr_warnings ${arg_LINK})
   if(TSR_PRECOMPILE AND NOT arg_NO_HEADERS)
@@ -69,35 +65,23 @@ endfunction()
 
 # Precompiled headers need the same flags everywhere: those of OpenMP come from the static library in some
 # programs.
-set(tsr_test_flags -O0 $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:OpenMP::OpenMP_CXX,INTERFACE_COMPILE_OPTIONS>>
-                   ${tsr_pch_flags})
+set(tsr_test_pch_flags $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:OpenMP::OpenMP_CXX,INTERFACE_COMPILE_OPTIONS>>
+                       ${tsr_pch_flags})
 
-# Test programs, and a library with sanitizers, are linked by lld if it is installed: what is shipped is linked by the
-# compiler's own linker.
+# What is shipped is linked by the compiler's own linker; test programs, and a library with sanitizers, by lld if it is
+# installed.
 set(tsr_test_linker "")
 find_program(TSR_LLD ld.lld)
 if(TSR_LLD)
   set(tsr_test_linker -fuse-ld=lld)
 endif()
 
-# tsr_test_compilation(<target> <headers>)
-# Makes a test program compile quickly: only the library is optimised, and what takes most of the compile time of most
-# files, GoogleTest's header and those of the library, is precompiled by the target <headers>
-# (tests/support/CMakeLists.txt).
-function(tsr_test_compilation target headers)
-  target_compile_options(${target} PRIVATE ${tsr_test_flags})
-  target_link_options(${target} PRIVATE ${tsr_test_linker})
-  target_precompile_headers(${target} REUSE_FROM ${headers})
-endfunction()
-
 # tsr_test(<name> SOURCES file... [SHARED] [LABELS label...] [LINK target...])
 # One GoogleTest executable test_<name>. It links the static library and may use its internals; with SHARED
-# it links libtessera itself and can use only the C ABI. Without sources there is no target.
+# it links libtessera itself and can use only the C ABI. GoogleTest's header and those of the library take most of the
+# compile time of most tests, so they are precompiled (tests/support/CMakeLists.txt).
 function(tsr_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "" "SOURCES;LABELS;LINK")
-  if(NOT arg_SOURCES)
-    return()
-  endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
@@ -112,11 +96,12 @@ function(tsr_test name)
     set(headers tsr_unit_test_headers)
     target_link_libraries(test_${name} PRIVATE tsr_test_support tessera_static)
   endif()
-  target_link_libraries(test_${name} PRIVATE tsr_build_flags tsr_test_warnings ${arg_LINK}
+  target_link_libraries(test_${name} PRIVATE tsr_build_flags tsr_test_flags ${arg_LINK}
                                              GTest::gtest GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE "${PROJECT_SOURCE_DIR}"
                                                   "${PROJECT_SOURCE_DIR}/tests")
-  tsr_test_compilation(test_${name} ${headers})
+  target_compile_options(test_${name} PRIVATE ${tsr_test_pch_flags})
+  target_precompile_headers(test_${name} REUSE_FROM ${headers})
   add_test(NAME test_${name}
            COMMAND test_${name} "--gtest_output=xml:${PROJECT_BINARY_DIR}/reports/test_${name}.xml")
   set_tests_properties(test_${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)

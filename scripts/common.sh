@@ -71,13 +71,21 @@ cached_compiler() {
   echo "$compiler"
 }
 
+# configure_preset <preset> [<option>=<ON or OFF> [argument of CMake...]]: configures if there is no build yet, or its
+# option is another one. (Every build has the empty line that is looked for without an option.)
+configure_preset() {
+  local preset="$1" setting="${2:-}"
+  local build="$tsr_root/build/$preset"
+  if [ ! -f "$build/build.ninja" ] || ! grep -qx "${setting/=/:BOOL=}" "$build/CMakeCache.txt"; then
+    run_quietly "$build/configure.log" cmake -S "$tsr_root" --preset "$preset" ${setting:+"-D$setting"} "${@:3}"
+  fi
+}
+
 # build_preset <preset> [ninja target...]: configures if needed, then builds.
 build_preset() {
   local preset="$1"
   shift
-  local build="$tsr_root/build/$preset"
-  if [ ! -f "$build/build.ninja" ]; then
-    run_quietly "$build/configure.log" cmake -S "$tsr_root" --preset "$preset" || return 1
-  fi
-  run_quietly "$build/build.log" cmake --build "$build" --parallel "$tsr_jobs" ${@:+--target "$@"}
+  configure_preset "$preset" || return
+  run_quietly "$tsr_root/build/$preset/build.log" cmake --build "$tsr_root/build/$preset" --parallel "$tsr_jobs" \
+    ${@:+--target "$@"}
 }

@@ -17,14 +17,11 @@ has_device() {
 }
 
 cuda_compile() {
-  local folder="build/cuda" quick=ON
-  [ -z "${TSR_TEST_FULL:-}" ] || rm -rf "$folder"
+  local quick=ON
+  [ -z "${TSR_TEST_FULL:-}" ] || rm -rf build/cuda
   if [ -n "${TSR_TEST_FULL:-}" ] || has_device; then quick=OFF; fi
-  if [ ! -f "$folder/build.ninja" ] || ! grep -q "^TSR_CUDA_QUICK:BOOL=$quick$" "$folder/CMakeCache.txt"; then
-    cmake -S . --preset cuda "-DTSR_CUDA_QUICK=$quick" \
-      ${TSR_TEST_FULL:+-DCMAKE_CUDA_ARCHITECTURES=all-major} || return 1
-  fi
-  cmake --build "$folder" --parallel "$tsr_jobs" --target tessera_cuda
+  configure_preset cuda "TSR_CUDA_QUICK=$quick" ${TSR_TEST_FULL:+-DCMAKE_CUDA_ARCHITECTURES=all-major} || return
+  build_preset cuda tessera_cuda
 }
 
 case "$part" in
