@@ -4,10 +4,14 @@
 // that one set of threads is enough.
 #include "block_threads.h"
 
-#include <ucontext.h>
-
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+
+#include "base/address_sanitizer.h"
+#ifdef TSR_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace tsr::cuda::on_host {
 namespace {
@@ -19,7 +23,7 @@ constexpr unsigned kLanes = 32;
 enum class Waits { kNot, kForBlock, kForWarp, kEnded };
 
 struct Thread {
-  ucontext_t context;
+  void* stack = nullptr;  // its top, with the registers, while another thread runs
   std::unique_ptr<unsigned char[]> memory;
   Waits waits = Waits::kNot;
   unsigned exchanges = 0;
@@ -31,7 +35,7 @@ struct Warp {
 };
 
 struct Block {
-  ucontext_t scheduler;
+  void* scheduler = nullptr;
   Thread threads[kThreadsOfBlock];
   Warp warps[kThreadsOfBlock / kLanes];
   unsigned count = 0;
@@ -45,11 +49,34 @@ Block& block() {
   return one;
 }
 
+// Pushes the registers that a call preserves, keeps the stack in `from`, and goes on where `to` was
+// kept (x86-64). swapcontext would ask the kernel for the signal mask each time.
+[[gnu::naked, gnu::noinline]] void change_stack([[maybe_unused]] void** from,
+                                                [[maybe_unused]] void* to) {
+  asm(R"(
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+  )");
+}
+
 void pause(Waits why) {
   Block& b = block();
   Thread& me = b.threads[b.running];
   me.waits = why;
-  swapcontext(&me.context, &b.scheduler);
+  change_stack(&me.stack, b.scheduler);
 }
 
 void enter() {
@@ -67,17 +94,22 @@ void prepare(Thread& thread) {
   thread.waits = Waits::kNot;
   if (kept) return;
   if (thread.memory == nullptr) thread.memory = std::make_unique<unsigned char[]>(kStack);
-  getcontext(&thread.context);
-  thread.context.uc_stack.ss_sp = thread.memory.get();
-  thread.context.uc_stack.ss_size = kStack;
-  thread.context.uc_link = nullptr;
-  makecontext(&thread.context, &enter, 0);
+  // What change_stack pops: six registers, then the function it returns to, which finds its own
+  // return address above.
+#ifdef TSR_ADDRESS_SANITIZER
+  // The thread before may have stopped at any depth.
+  ASAN_UNPOISON_MEMORY_REGION(thread.memory.get(), kStack);
+#endif
+  void** const top = reinterpret_cast<void**>(thread.memory.get() + kStack) - 8;
+  std::fill(top, top + 8, nullptr);
+  top[6] = reinterpret_cast<void*>(&enter);
+  thread.stack = top;
 }
 
 void resume(Block& b, unsigned i) {
   b.running = i;
   *b.index = i;
-  swapcontext(&b.scheduler, &b.threads[i].context);
+  change_stack(&b.scheduler, b.threads[i].stack);
 }
 
 // Lets the threads go on that wait for nothing any more; false if there are none.
