@@ -27,3 +27,11 @@ foreach(language IN ITEMS C CXX CUDA)
     set(CMAKE_${language}_COMPILER_LAUNCHER env ${tsr_cache_settings} "${TSR_CCACHE}")
   endif()
 endforeach()
+
+# Clang writes the folder of the clone into precompiled headers. The objects that use them are the same in all clones if
+# ccache is told what the headers were made of, and sees the path of the header, which CMake hides behind -Xclang.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(INSERT CMAKE_CXX_COMPILER_LAUNCHER 1 CCACHE_PCH_EXTSUM=1)
+  list(INSERT CMAKE_CXX_COMPILER_LAUNCHER -1 sh "${CMAKE_CURRENT_LIST_DIR}/sum_of_pch.sh")
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include <PCH_HEADER>)
+endif()
