@@ -337,6 +337,8 @@ def test_wrong_parameters_and_values_are_refused() -> None:
         lambda: distributions.Bernoulli(), lambda: distributions.Bernoulli(0.5, 0.5), lambda: distributions.Categorical(ts.tensor(0.5)),
         lambda: distributions.MultivariateNormal(ts.zeros(2)), lambda: distributions.MultivariateNormal(ts.zeros(2), ts.eye(3)),
         lambda: distributions.Independent(distributions.Normal(0.0, 1.0), 1), lambda: distributions.Categorical(ts.tensor([-1.0, 2.0])),
+        lambda: distributions.Categorical(ts.tensor([-1.0, -2.0])), lambda: distributions.Categorical(ts.tensor([math.inf, 1.0])),
+        lambda: distributions.Categorical(ts.zeros(0)), lambda: distributions.Categorical(logits=ts.zeros((2, 0))),
     ):  # fmt: skip
         with pytest.raises(ValueError):
             make()

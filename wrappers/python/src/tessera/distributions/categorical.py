@@ -131,10 +131,13 @@ class _Weighted(Distribution):
     def _take(self, probs: Tensor | None, logits: Tensor | None) -> None:
         exactly_one(type(self), probs, logits)
         given = parameter(probs, "probs") if probs is not None else parameter(logits, "logits")  # type: ignore[arg-type]
-        if given.ndim < 1:
-            raise ShapeError(f"{type(self).__name__}: expected weights with at least one axis, got shape {given.shape}")
+        if given.ndim < 1 or given.shape[-1] < 1:
+            raise ShapeError(
+                f"{type(self).__name__}: expected weights with at least one axis and one outcome, got shape {given.shape}"
+            )
         if probs is not None:
-            self.probs = given / _ops.sum(given, -1, keepdims=True)
+            # Weights below 0 stay so, and are refused: a sum below 0 would make probabilities of them.
+            self.probs = given / _ops.abs(_ops.sum(given, -1, keepdims=True))
         else:
             self.logits = given - _ops.logsumexp(given, -1, keepdims=True)
 
