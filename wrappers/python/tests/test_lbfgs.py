@@ -70,6 +70,27 @@ def test_a_saved_state_continues() -> None:
     assert first.state[p]["n_iter"] == second.state[q]["n_iter"] and len(first.state[p]["old_dirs"]) <= 100
 
 
+def test_a_step_ends_by_its_tolerances() -> None:
+    # The first slope is almost 0: nothing moves, and the next step begins as this one did.
+    p, q = nn.Parameter(ts.tensor([1e-5])), torch.nn.Parameter(torch.tensor([1e-5]))
+    half = lambda x: (x * x).sum() / 2  # noqa: E731
+    ours = run(optim.LBFGS([p]), p, 3, half)
+    assert ours == run(torch.optim.LBFGS([q]), q, 3, half) and len(set(ours)) == 1
+    assert p.item() == q.item() == np.float32(1e-5)
+    # The parameters change by less than the tolerance in the first iteration.
+    p = nn.Parameter(ts.tensor(START))
+    solver = optim.LBFGS([p], lr=1e-3, tolerance_change=10.0)
+    run(solver, p, 1)
+    assert solver.state[p]["n_iter"] == 1 and solver.state[p]["func_evals"] == 2
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_without_a_history_the_gradient_is_scaled(size: int) -> None:
+    p = nn.Parameter(ts.ones(2, dtype=ts.float64))
+    run(optim.LBFGS([p], max_iter=3, history_size=size), p, 1, lambda x: (x * x * ts.tensor([1.0, 2.0], dtype=ts.float64)).sum())
+    np.testing.assert_allclose(p.detach().numpy(), [16 / 51, -1 / 51], 1e-12)
+
+
 def test_wrong_calls_are_refused() -> None:
     p, q = nn.Parameter(ts.ones(2)), nn.Parameter(ts.ones(2))
     with pytest.raises(NotImplementedError):
@@ -78,3 +99,5 @@ def test_wrong_calls_are_refused() -> None:
         optim.LBFGS([{"params": [p]}, {"params": [q]}])
     with pytest.raises(ValueError):
         optim.LBFGS([p], line_search_fn="armijo")
+    with pytest.raises(ValueError, match="at least one parameter"):
+        optim.LBFGS([])

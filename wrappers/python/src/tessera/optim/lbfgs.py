@@ -104,12 +104,14 @@ class LBFGS(Optimizer):
                 rate = group["lr"]
                 t = min(1.0, 1.0 / float(_ops.sum(_ops.abs(grad)))) * rate if state["n_iter"] == 1 else rate
                 slope = _dot(grad, d)
+                # Until the parameters have moved along d, the next direction must not count a step.
+                state["d"], state["t"], state["prev_loss"] = d, 0.0, before
                 if slope > -group["tolerance_change"]:
                     break
                 last = iteration == group["max_iter"]
                 now, more = self._advance(closure, Point(0.0, loss, grad, slope), d, t, last, group["max_eval"] - evaluations)
                 loss, grad = now.loss, now.grad
-                state["d"], state["t"], state["prev_loss"] = d, now.t, before
+                state["t"] = now.t
                 evaluations += more
                 state["func_evals"] += more
                 if last or evaluations >= group["max_eval"] or self._finished(now, before, d):
