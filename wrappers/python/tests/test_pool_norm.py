@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -348,6 +349,8 @@ def test_fractional_max_pooling_draws_its_windows_and_refuses_what_does_not_fit(
         lambda: nn.FractionalMaxPool2d(2), lambda: nn.FractionalMaxPool2d(2, 3, 0.5), lambda: nn.FractionalMaxPool2d(2, output_ratio=1.5),
         lambda: F.fractional_max_pool2d(x, 2, 10), lambda: F.fractional_max_pool2d(x[0, 0], 2, 3),
         lambda: F.fractional_max_pool3d(x, 2, (3, 3)), lambda: F.fractional_max_pool2d(x, 2, 3, samples=ts.zeros((1, 2))),
+        lambda: nn.FractionalMaxPool2d(2, output_ratio=math.nan)(x), lambda: nn.FractionalMaxPool2d(2, output_ratio=math.inf)(x),
+        lambda: nn.FractionalMaxPool2d(2, output_ratio=1e300)(x), lambda: F.fractional_max_pool2d(x, 2**62, 2**62 + 1),
     ):  # fmt: skip
         with pytest.raises(ValueError):
             call()

@@ -273,13 +273,18 @@ def test_adaptive_softmax_agrees_with_pytorch(head_bias: bool) -> None:
     assert single.output.shape == () and float(single.output) == pytest.approx(float(ours.log_prob(ts.tensor(x))[0, 15]), rel=1e-4)
 
 
+def test_inner_sizes_of_the_adaptive_softmax_are_not_rounded_up() -> None:
+    layer = nn.AdaptiveLogSoftmaxWithLoss(11, 20, [4, 10], div_value=1.1)
+    assert [cluster[0].weight.shape[0] for cluster in layer.tail] == [9, 9]  # 1.1 goes 9 times into 11, as in PyTorch
+
+
 def test_adaptive_softmax_refuses_wrong_cutoffs_and_targets() -> None:
     for cutoffs in ([], [4, 4], [5, 3], [0, 2], [4, 20]):
         with pytest.raises(ValueError, match="cutoffs"):
             nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs)
     layer = nn.AdaptiveLogSoftmaxWithLoss(8, 20, [4, 10])
-    with pytest.raises(IndexError):
-        layer(ts.zeros((1, 8)), ts.tensor([20]))
+    with pytest.raises(IndexError, match="got numbers from 3 to 20"):
+        layer(ts.zeros((2, 8)), ts.tensor([3, 20]))
     with pytest.raises(ValueError):
         layer(ts.zeros((2, 8)), ts.tensor([1]))
     with pytest.raises(ValueError):

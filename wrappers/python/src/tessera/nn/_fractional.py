@@ -5,6 +5,7 @@ has any size."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
 from .._dtypes import int64
-from .._errors import ArgumentTypeError, InvalidArgumentError, ShapeError, as_int, as_list, as_number
+from .._errors import ArgumentTypeError, InvalidArgumentError, InvalidValueError, ShapeError, as_int, as_list, as_number
 from .._tensor import Tensor
 from ._sizes import Sizes
 
@@ -35,6 +36,8 @@ def _output_sizes(input: Tensor, axes: int, size: Any, ratio: Any) -> list[int]:
     if size is not None:
         return [as_int(n, "output_size") for n in _each(size, axes, "output_size")]
     ratios = [as_number(r, "output_ratio") for r in _each(ratio, axes, "output_ratio")]
+    if not all(math.isfinite(r) for r in ratios):
+        raise InvalidValueError(f"fractional_max_pool{axes}d(): output_ratio: expected finite numbers, got {ratio!r}")
     return [int(n * r) for n, r in zip(input.shape[-axes:], ratios)]
 
 

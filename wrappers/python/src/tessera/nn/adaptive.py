@@ -62,8 +62,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if input.ndim != target.ndim + 1 or input.shape[:-1] != target.shape:
             raise ShapeError(f"target: expected one class for each row of {tuple(input.shape)}, got shape {tuple(target.shape)}")
         rows, classes = (input, target) if input.ndim == 2 else (_ops.expand_dims(input, 0), _ops.expand_dims(target, 0))
-        if classes.numel() and not 0 <= int(classes.min()) <= int(classes.max()) < self.n_classes:
-            raise OutOfRangeError(f"target: expected classes from 0 to {self.n_classes - 1}")
+        low, high = (int(classes.min()), int(classes.max())) if classes.numel() else (0, 0)
+        if not 0 <= low <= high < self.n_classes:
+            raise OutOfRangeError(f"target: expected classes from 0 to {self.n_classes - 1}, got numbers from {low} to {high}")
         columns = classes.astype(int64)
         tails = _ops.zeros(classes.shape, dtype=input.dtype, device=input.device)
         for i, (low, high) in enumerate(zip(self.cutoffs, self.cutoffs[1:])):
