@@ -3,7 +3,9 @@
 // Layers, optimizers and distributions that are made of operators, against the values of
 // tests/conformance/formulas.txt.
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <thread>
@@ -51,6 +53,17 @@ Tensor wave(const Shape& shape, double phase = 0) {
 
 Tensor doubles(std::initializer_list<double> values) {
   return tensor(values, kFloat64);
+}
+
+// The message of the error that a call throws.
+template <class Kind, class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const Kind& error) {
+    return error.what();
+  }
+  return "no error";
 }
 
 TEST(Formulas, padding_layers_give_the_values_of_the_table) {
@@ -195,7 +208,8 @@ void check_distribution(const std::string& name, const Tensor& first, Make make,
   p = make(start);
   EXPECT_FALSE(p.sample({2}).requires_grad());
   if (table().count(name + ".gradient") == 0) {
-    EXPECT_THROW(static_cast<void>(p.rsample({2})), NotSupportedError);
+    EXPECT_EQ(message_of<NotSupportedError>([&] { static_cast<void>(p.rsample({2})); }),
+              name == "bernoulli" ? "Bernoulli has no rsample" : "Categorical has no rsample");
     return;
   }
   manual_seed(7);
@@ -251,7 +265,17 @@ TEST(Formulas, distributions_refuse_wrong_parameters_and_values) {
   EXPECT_THROW(Uniform(1, 1), InvalidValueError);
   EXPECT_THROW(Bernoulli(1.5), InvalidValueError);
   EXPECT_THROW((Categorical(minus)), InvalidValueError);
-  EXPECT_THROW(Beta(0, 1), InvalidValueError);
+  EXPECT_THROW((Categorical(doubles({-1, -2}))), InvalidValueError);
+  EXPECT_THROW((Categorical(doubles({INFINITY, 1}))), InvalidValueError);
+  EXPECT_THROW((Categorical(zeros({2, 0}))), ShapeError);
+  EXPECT_THROW(Categorical::of_logits(zeros({0})), ShapeError);
+  EXPECT_EQ(
+      message_of<InvalidValueError>([] { Beta(0, 1); }),
+      "Beta: concentration1: expected numbers above 0, got one outside in a tensor of shape []");
+  EXPECT_EQ(
+      message_of<InvalidValueError>([] { Beta(1, 0); }),
+      "Beta: concentration0: expected numbers above 0, got one outside in a tensor of shape []");
+  EXPECT_THROW(Normal(Tensor(), 1), InvalidArgumentError);
   EXPECT_THROW(Gamma(1, -1), InvalidValueError);
   EXPECT_THROW((Dirichlet(minus)), InvalidValueError);
   EXPECT_THROW(Exponential(0), InvalidValueError);
@@ -263,10 +287,59 @@ TEST(Formulas, distributions_refuse_wrong_parameters_and_values) {
   EXPECT_THROW(Categorical(ones2).log_prob(tensor({2}, kInt64)), InvalidValueError);
   EXPECT_THROW(Beta(1, 1).log_prob(minus), InvalidValueError);
   EXPECT_THROW(Dirichlet(ones2).log_prob(minus), InvalidValueError);
+  EXPECT_EQ(message_of<DTypeError>([] {
+              Bernoulli(tensor({0, 1}, kInt64));
+            }),
+            "a parameter: expected a floating dtype, got int64");
   // Numbers take the dtype of the tensor beside them, or the default one.
   EXPECT_EQ(Normal(minus, 1).sample().dtype(), kFloat64);
   EXPECT_EQ(Normal(0, 1).sample({4}).dtype(), kFloat32);
   EXPECT_EQ(Categorical(ones2).sample({0}).shape(), Shape{0});
+  EXPECT_EQ(distributions::detail::limits(kBFloat16)->max, 3.3895313892515355e38);
+}
+
+TEST(Formulas, values_have_the_axes_of_one_value) {
+  const Dirichlet shares(doubles({1, 2, 3}));
+  EXPECT_EQ(message_of<ShapeError>([&] { static_cast<void>(shares.log_prob(doubles({1}))); }),
+            "Dirichlet: value: expected a shape that ends in [3], got [1]");
+  EXPECT_THROW(static_cast<void>(shares.log_prob(full({}, 1.0))), ShapeError);
+  const MultivariateNormal vectors(zeros({3}), eye(3));
+  EXPECT_THROW(static_cast<void>(vectors.log_prob(zeros({3, 1}))), ShapeError);
+  EXPECT_EQ(vectors.log_prob(zeros({4, 3})).shape(), Shape{4});
+  const MultivariateNormal others(zeros({2}), eye(2));
+  EXPECT_EQ(message_of<ShapeError>([&] { static_cast<void>(kl_divergence(vectors, others)); }),
+            "kl_divergence: expected vectors of one length, got 3 and 2");
+}
+
+TEST(Formulas, covariances_are_symmetric_and_positive_definite) {
+  const Tensor loc = doubles({0, 0});
+  const auto refused = [&](std::initializer_list<double> matrix) {
+    const Tensor covariance = doubles(matrix).reshape({2, 2});
+    return message_of<InvalidValueError>([&] { MultivariateNormal(loc, covariance); });
+  };
+  const std::string outside = ", got one outside in a tensor of shape ";
+  EXPECT_EQ(
+      refused({1, 2, 2, 1}),
+      "MultivariateNormal: covariance: expected a positive definite matrix (eigenvalues above "
+      "0)" +
+          outside + "[2]");
+  EXPECT_EQ(refused({1, 0.5, 0.4, 1}),
+            "MultivariateNormal: covariance: expected a symmetric matrix" + outside + "[2, 2]");
+  EXPECT_EQ(refused({2e4, 1e4, 1e4 + 0.05, 2e4}), "no error");  // the difference is 5e-6 of these
+}
+
+TEST(Formulas, divergences_are_infinite_where_a_value_is_excluded) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor all = doubles({0, 0.5, 1});
+  EXPECT_EQ(numbers(kl_divergence(Bernoulli(all), Bernoulli(doubles({0})))),
+            (Numbers{0, infinity, infinity}));
+  EXPECT_EQ(numbers(kl_divergence(Bernoulli(all), Bernoulli(doubles({1})))),
+            (Numbers{infinity, infinity, 0}));
+  const Categorical some(doubles({0, 1, 1})), first(doubles({1, 1, 0})), rest(doubles({0, 1, 3}));
+  EXPECT_EQ(kl_divergence(some, first).item<double>(), infinity);
+  EXPECT_NEAR(kl_divergence(some, rest).item<double>(), 0.5 * std::log(4.0 / 3), 1e-12);
+  EXPECT_EQ(numbers(kl_divergence(Uniform(doubles({0, 1}), 2), Uniform(doubles({0.5}), 3)))[0],
+            infinity);
 }
 
 // Two ranks with batches of 3 and 5 samples against one layer with all 8.

@@ -14,7 +14,8 @@
 
 namespace tessera::distributions {
 
-// 1 with the probability `probs`, else 0.
+// 1 with the probability `probs`, else 0. `logits` are log-odds. Both are computed at construction,
+// with the gradient mode of that time.
 class Bernoulli : public Distribution {
  public:
   Tensor probs, logits;
@@ -40,6 +41,9 @@ class Bernoulli : public Distribution {
     const NoGradGuard no_grad;
     return bernoulli(broadcast_to(probs, extended(shape)));
   }
+  Tensor rsample(const IntList& /*shape*/ = {}) const override {
+    throw detail::no_rsample("Bernoulli");
+  }
   Tensor log_prob(const Tensor& value) const override {
     detail::expect("Bernoulli: value", "0 or 1", logical_or(value == 0, value == 1));
     return value * logits - softplus(logits);
@@ -58,23 +62,25 @@ class Bernoulli : public Distribution {
   }
 };
 
-// The number of one outcome of several, from 0: those of the last axis of the parameters.
+// The number of one outcome of several, from 0: those of the last axis of the parameters. `logits`
+// are logarithms of `probs`. Both are computed at construction, with the gradient mode of that
+// time.
 class Categorical : public Distribution {
  public:
   Tensor probs, logits;
 
   // From weights of at least 0, which are divided by their sum.
   explicit Categorical(const Tensor& weights) {
-    detail::expect_axes("Categorical", weights);
+    expect_outcomes(weights);
     const Tensor total = weights.sum(-1, true);
-    detail::expect("Categorical: probs", "weights of at least 0 with a sum above 0",
-                   logical_and(weights >= 0, total > 0));
+    detail::expect("Categorical: probs", "weights of at least 0 with a finite sum above 0",
+                   logical_and(weights >= 0, logical_and(total > 0, isfinite(total))));
     probs = weights / total;
     logits = log(detail::clamp_probs(probs));
   }
   // From logarithms of weights.
   static Categorical of_logits(const Tensor& given) {
-    detail::expect_axes("Categorical", given);
+    expect_outcomes(given);
     detail::expect_real("Categorical: logits", given);
     Categorical made;
     made.logits = given - logsumexp(given, -1, true);
@@ -100,6 +106,9 @@ class Categorical : public Distribution {
     return matrix_transpose(multinomial(probs.reshape({-1, probs.size(-1)}), draws, true))
         .reshape(found);
   }
+  Tensor rsample(const IntList& /*shape*/ = {}) const override {
+    throw detail::no_rsample("Categorical");
+  }
   Tensor log_prob(const Tensor& value) const override {
     const int64_t count = probs.size(-1);
     const Tensor index = value.astype(kInt64);
@@ -123,6 +132,13 @@ class Categorical : public Distribution {
 
  private:
   Categorical() = default;
+
+  static void expect_outcomes(const Tensor& weights) {
+    if (weights.ndim() > 0 && weights.size(-1) > 0) return;
+    throw ShapeError(
+        "Categorical: expected weights with at least one axis and one outcome, got shape " +
+        tessera::detail::text_of(weights.shape()));
+  }
 };
 
 }  // namespace tessera::distributions

@@ -3,6 +3,7 @@
 // The base of distributions, and what they share.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -21,7 +22,11 @@ namespace tessera::distributions {
 // A parameter: a tensor or a number, which takes dtype and device of the tensors beside it.
 class Value {
  public:
-  Value(const Tensor& tensor) : tensor_(tensor) {}  // NOLINT(google-explicit-constructor)
+  Value(const Tensor& tensor) : tensor_(tensor) {  // NOLINT(google-explicit-constructor)
+    if (tensor.defined()) return;
+    throw InvalidArgumentError(
+        "a parameter: expected a tensor or a number, got an undefined tensor");
+  }
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Value(T number)  // NOLINT(google-explicit-constructor)
       : number_(static_cast<double>(number)) {}
@@ -54,14 +59,15 @@ inline std::optional<Limits> limits(DType dtype) {
   if (dtype == kFloat32) return of(0.0F);
   if (dtype == kFloat16) return Limits{std::ldexp(1.0, -10), std::ldexp(1.0, -14), 65504.0};
   if (dtype == kBFloat16) {
-    return Limits{std::ldexp(1.0, -7), of(0.0F).tiny, of(0.0F).max * (1 - std::ldexp(1.0, -8))};
+    return Limits{std::ldexp(1.0, -7), of(0.0F).tiny, std::ldexp(1 - std::ldexp(1.0, -8), 128)};
   }
   return std::nullopt;
 }
 
 inline Limits limits(const Tensor& tensor) {
   if (const auto found = limits(tensor.dtype())) return *found;
-  throw DTypeError("a parameter: expected a floating dtype");
+  throw DTypeError("a parameter: expected a floating dtype, got " +
+                   std::string(name(tensor.dtype())));
 }
 
 // The parameters as tensors of one shape.
@@ -92,7 +98,8 @@ std::array<Tensor, kCount> broadcast(const std::array<Value, kCount>& values) {
 // Throws unless all elements are true.
 inline void expect(const std::string& what, const std::string& expected, const Tensor& met) {
   if (all(met).item<bool>()) return;
-  throw InvalidValueError(what + ": expected " + expected + ", got others in a tensor of shape " +
+  throw InvalidValueError(what + ": expected " + expected +
+                          ", got one outside in a tensor of shape " +
                           tessera::detail::text_of(met.shape()));
 }
 inline void expect_positive(const std::string& what, const Tensor& tensor) {
@@ -103,6 +110,17 @@ inline void expect_real(const std::string& what, const Tensor& tensor) {
 }
 inline void expect_unit(const std::string& what, const Tensor& tensor) {
   expect(what, "numbers from 0 to 1", logical_and(tensor >= 0, tensor <= 1));
+}
+
+// Throws unless the last axes of a value are those of one value of the distribution.
+inline void expect_event(const std::string& kind, const Tensor& value,
+                         const std::vector<int64_t>& event) {
+  const std::vector<int64_t> shape = value.shape();
+  if (shape.size() >= event.size() && std::equal(event.rbegin(), event.rend(), shape.rbegin())) {
+    return;
+  }
+  throw ShapeError(kind + ": value: expected a shape that ends in " +
+                   tessera::detail::text_of(event) + ", got " + tessera::detail::text_of(shape));
 }
 
 // Moves probabilities away from 0 and 1 by one unit of their dtype.
@@ -127,6 +145,10 @@ inline void expect_axes(const char* name, const Tensor& tensor) {
   throw ShapeError(std::string(name) + ": expected a tensor with at least one axis, got shape []");
 }
 
+inline NotSupportedError no_rsample(const std::string& kind) {
+  return NotSupportedError(kind + " has no rsample");
+}
+
 }  // namespace detail
 
 // A batch of independent distributions of one kind. A sample has the shape of the draws, then
@@ -148,12 +170,9 @@ class Distribution {
   }
   // Random values that can be differentiated with respect to the parameters. Throws
   // NotSupportedError where the values are discrete.
-  virtual Tensor rsample(const IntList& shape = {}) const {
-    static_cast<void>(shape);
-    throw NotSupportedError("this distribution has no rsample");
-  }
+  virtual Tensor rsample(const IntList& shape = {}) const = 0;
   // The logarithm of the density, or of the probability, at each value. Throws InvalidValueError
-  // for values that the distribution cannot have.
+  // for values that the distribution cannot have, and ShapeError unless values end in event_shape.
   virtual Tensor log_prob(const Tensor& value) const = 0;
   virtual Tensor entropy() const = 0;
 

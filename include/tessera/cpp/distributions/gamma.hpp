@@ -72,6 +72,7 @@ class Dirichlet : public Distribution {
     return drawn / drawn.sum(-1, true);
   }
   Tensor log_prob(const Tensor& value) const override {
+    detail::expect_event("Dirichlet", value, event_shape());
     detail::expect("Dirichlet: value", "shares that add up to 1",
                    logical_and(value >= 0, abs(value.sum(-1, true) - 1) < 1e-6));
     return xlogy(concentration - 1, value).sum(-1) - log_beta();
@@ -97,7 +98,7 @@ class Beta : public Distribution {
  public:
   Tensor concentration1, concentration0;  // a and b
 
-  Beta(const Value& a, const Value& b) : Beta(detail::broadcast<2>({a, b})) {}
+  Beta(const Value& a, const Value& b) : Beta(checked(detail::broadcast<2>({a, b}))) {}
 
   std::vector<int64_t> batch_shape() const override { return concentration1.shape(); }
   Tensor mean() const override { return both_.mean().select(-1, 0); }
@@ -118,6 +119,13 @@ class Beta : public Distribution {
       : concentration1(given[0]),
         concentration0(given[1]),
         both_(stack({given[0], given[1]}, -1)) {}
+
+  // Checked before they are part of a Dirichlet distribution, whose errors have other names.
+  static std::array<Tensor, 2> checked(std::array<Tensor, 2> given) {
+    detail::expect_positive("Beta: concentration1", given[0]);
+    detail::expect_positive("Beta: concentration0", given[1]);
+    return given;
+  }
 
   Dirichlet both_;
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tessera/cpp/distributions/distribution.hpp"
@@ -45,6 +46,7 @@ class MultivariateNormal : public Distribution {
     return loc + matmul(scale_tril, drawn.expand_dims(-1)).squeeze(-1);
   }
   Tensor log_prob(const Tensor& value) const override {
+    detail::expect_event("MultivariateNormal", value, event_shape());
     detail::expect_real("MultivariateNormal: value", value);
     return -0.5 * distance(value - loc) - half_log_det() - 0.5 * size() * detail::kLogTwoPi;
   }
@@ -53,7 +55,8 @@ class MultivariateNormal : public Distribution {
   }
   Tensor kl_divergence(const MultivariateNormal& q) const {
     if (q.loc.size(-1) != loc.size(-1)) {
-      throw ShapeError("kl_divergence: expected vectors of one length");
+      throw ShapeError("kl_divergence: expected vectors of one length, got " +
+                       std::to_string(loc.size(-1)) + " and " + std::to_string(q.loc.size(-1)));
     }
     const std::vector<Tensor> both = broadcast_tensors({scale_tril, q.scale_tril});
     const Tensor trace = square(solve_triangular(both[1], both[0], false)).sum({-2, -1});
@@ -67,8 +70,11 @@ class MultivariateNormal : public Distribution {
   double size() const { return static_cast<double>(loc.size(-1)); }
   static Tensor factor(const Tensor& means, const Tensor& covariance) {
     check_shapes(means, covariance);
+    const Tensor matrix = covariance.detach();
     detail::expect("MultivariateNormal: covariance", "a symmetric matrix",
-                   abs(covariance - matrix_transpose(covariance)) <= 1e-6);
+                   isclose(matrix, matrix_transpose(matrix), 1e-5, 1e-6));
+    detail::expect("MultivariateNormal: covariance",
+                   "a positive definite matrix (eigenvalues above 0)", eigvalsh(matrix) > 0);
     return cholesky(covariance);
   }
   static void check_shapes(const Tensor& means, const Tensor& matrix) {
