@@ -18,7 +18,7 @@ use tessera::nn::{
     ZeroPad2d, ZeroPad3d,
 };
 use tessera::optim::{AveragedModel, Lbfgs, LbfgsOptions};
-use tessera::{manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
+use tessera::{no_grad, DType, ErrorKind, Generator, Result, Tensor};
 
 const TABLE: &str = include_str!("../../../../tests/conformance/formulas.txt");
 
@@ -41,6 +41,14 @@ fn check(name: &str, found: &Tensor) -> Result<()> {
         assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{name}: {a} and {b}");
     }
     Ok(())
+}
+
+/// The text of an error of this kind.
+#[track_caller]
+fn message<T>(kind: ErrorKind, found: Result<T>) -> String {
+    let error = found.err().expect("an error");
+    assert_eq!(error.kind(), kind, "{error}");
+    error.to_string()
 }
 
 /// The numbers sin(0.7 k + phase), as in make_formulas.py.
@@ -215,7 +223,7 @@ fn check_distribution<D: Distribution>(
         check(&row("mean"), &p.mean()?)?;
         check(&row("variance"), &p.variance()?)?;
     }
-    manual_seed(7)?;
+    Generator::current()?.seed(7)?;
     let drawn = p.sample(&[2])?;
     check(&row("sample"), &drawn)?;
     assert_eq!(drawn.shape(), [vec![2], p.batch_shape(), p.event_shape()].concat());
@@ -226,16 +234,17 @@ fn check_distribution<D: Distribution>(
         assert_eq!(p.rsample(&[2]).unwrap_err().kind(), ErrorKind::NotImplemented);
         return Ok(());
     }
-    manual_seed(7)?;
+    Generator::current()?.seed(7)?;
     let drawn = p.rsample(&[2])?;
     let drawn = if name == "dirichlet" { drawn.square()? } else { drawn };
     drawn.sum()?.backward()?;
     check(&row("gradient"), &leaf.grad()?.unwrap())
 }
 
-// One test, because all samples come from the default generator.
 #[test]
 fn distributions_have_the_values_of_the_table() -> Result<()> {
+    // Tests in other threads draw from the default generator.
+    let _random = Generator::new(7)?.enter()?;
     let narrow = Tensor::from([0.5, 1.0, 2.0]);
     let shared = wave(&[2, 3], 1.0)?;
     let other = Normal::new(&Tensor::from([0.3]), 1.5)?;
@@ -300,6 +309,8 @@ fn distributions_refuse_wrong_parameters_and_values() -> Result<()> {
         Uniform::new(1, 1).map(|_| ()),
         Bernoulli::new(1.5).map(|_| ()),
         Categorical::new(&minus).map(|_| ()),
+        Categorical::new(&Tensor::from([-1.0, -2.0])).map(|_| ()),
+        Categorical::new(&Tensor::from([f64::INFINITY, 1.0])).map(|_| ()),
         Beta::new(0, 1).map(|_| ()),
         Gamma::new(1, -1).map(|_| ()),
         Dirichlet::new(&minus).map(|_| ()),
@@ -321,11 +332,66 @@ fn distributions_refuse_wrong_parameters_and_values() -> Result<()> {
     let matrix = MultivariateNormal::new(&minus, &minus);
     assert_eq!(matrix.unwrap_err().kind(), ErrorKind::Shape);
     assert_eq!(Categorical::new(&Tensor::scalar(1.0)?).unwrap_err().kind(), ErrorKind::Shape);
+    message(ErrorKind::Shape, Categorical::new(&Tensor::zeros(&[2, 0])?));
+    message(ErrorKind::Shape, Categorical::with_logits(&Tensor::zeros(&[0])?));
+    let text = message(ErrorKind::Value, Beta::new(1, 0));
+    assert!(text.contains("Beta: concentration0: expected numbers above 0, got one outside"));
     // Numbers take the dtype of the tensor beside them, or the default one.
     assert_eq!(Normal::new(&minus, 1)?.sample(&[])?.dtype(), DType::F64);
     assert_eq!(Normal::new(0, 1)?.sample(&[4])?.dtype(), DType::F32);
     let none = Categorical::new(&Tensor::from([1.0, 1.0]))?.sample(&[0])?;
     assert_eq!((none.shape(), none.dtype()), (vec![0], DType::I64));
+    Ok(())
+}
+
+#[test]
+fn values_have_the_axes_of_one_value() -> Result<()> {
+    let shares = Dirichlet::new(&Tensor::from([1.0, 2.0, 3.0]))?;
+    let text = message(ErrorKind::Shape, shares.log_prob(&Tensor::from([1.0])));
+    assert!(text.ends_with("value: expected a shape that ends in [3], got [1]"), "{text}");
+    message(ErrorKind::Shape, shares.log_prob(&Tensor::scalar(1.0)?));
+    let vectors = MultivariateNormal::new(&Tensor::zeros(&[3])?, &Tensor::eye(3)?)?;
+    message(ErrorKind::Shape, vectors.log_prob(&Tensor::zeros(&[3, 1])?));
+    assert_eq!(vectors.log_prob(&Tensor::zeros(&[4, 3])?)?.shape(), [4]);
+    let others = MultivariateNormal::new(&Tensor::zeros(&[2])?, &Tensor::eye(2)?)?;
+    let text = message(ErrorKind::Shape, kl_divergence(&vectors, &others));
+    assert!(text.ends_with("expected vectors of one length, got 3 and 2"), "{text}");
+    // All methods but the divergence are those of an object, too.
+    let kinds: [Box<dyn Distribution>; 2] = [Box::new(shares), Box::new(Exponential::new(2)?)];
+    assert_eq!(kinds[0].sample(&[4])?.shape(), [4, 3]);
+    assert_eq!(kinds[1].mean()?.item::<f64>()?, 0.5);
+    Ok(())
+}
+
+#[test]
+fn covariances_are_symmetric_and_positive_definite() -> Result<()> {
+    let loc = Tensor::from([0.0, 0.0]);
+    let make = |matrix: [[f64; 2]; 2]| MultivariateNormal::new(&loc, &Tensor::from(matrix));
+    let text = message(ErrorKind::Value, make([[1.0, 2.0], [2.0, 1.0]]));
+    assert!(text.contains("expected a positive definite matrix (eigenvalues above 0), got one"));
+    let text = message(ErrorKind::Value, make([[1.0, 0.5], [0.4, 1.0]]));
+    assert!(text.contains("expected a symmetric matrix, got one outside"), "{text}");
+    make([[2e4, 1e4], [1e4 + 0.05, 2e4]])?; // the difference is 5e-6 of these
+    Ok(())
+}
+
+#[test]
+fn divergences_are_infinite_where_a_value_is_excluded() -> Result<()> {
+    let infinity = f64::INFINITY;
+    let all = Bernoulli::new(&Tensor::from([0.0, 0.5, 1.0]))?;
+    for (probs, expected) in [(0.0, [0.0, infinity, infinity]), (1.0, [infinity, infinity, 0.0])] {
+        let other = Bernoulli::new(&Tensor::from([probs]))?;
+        assert_eq!(kl_divergence(&all, &other)?.to_vec::<f64>()?, expected);
+    }
+    let make = |weights: [f64; 3]| Categorical::new(&Tensor::from(weights));
+    let some = make([0.0, 1.0, 1.0])?;
+    let found = kl_divergence(&some, &make([1.0, 1.0, 0.0])?)?;
+    assert_eq!(found.item::<f64>()?, infinity);
+    let found = kl_divergence(&some, &make([0.0, 1.0, 3.0])?)?;
+    assert!((found.item::<f64>()? - 0.5 * (4.0f64 / 3.0).ln()).abs() < 1e-12);
+    let wide = Uniform::new(&Tensor::from([0.0, 1.0]), 2)?;
+    let found = kl_divergence(&wide, &Uniform::new(&Tensor::from([0.5]), 3)?)?.to_vec::<f64>()?;
+    assert!(found[0] == infinity && found[1].is_finite());
     Ok(())
 }
 

@@ -14,7 +14,8 @@ fn relative(p: &Tensor, q: &Tensor) -> Result<Tensor> {
     q.equal(0)?.logical_and(&p.greater(0)?)?.where_cond(f64::INFINITY, &terms)
 }
 
-/// 1 with the probability `probs`, else 0.
+/// 1 with the probability `probs`, else 0. Probabilities and log-odds are both computed when the
+/// distribution is made, with the gradient mode of that time.
 #[derive(Clone, Debug)]
 pub struct Bernoulli {
     /// Probabilities of 1.
@@ -79,6 +80,8 @@ impl Distribution for Bernoulli {
 }
 
 /// The number of one outcome of several, from 0: those of the last axis of the parameters.
+/// Probabilities and their logarithms are both computed when the distribution is made, with the
+/// gradient mode of that time.
 #[derive(Clone, Debug)]
 pub struct Categorical {
     /// Probabilities, which add up to 1 along the last axis.
@@ -93,8 +96,9 @@ impl Categorical {
         check_axes(weights)?;
         let total = weights.sum_with(|o| o.axes(&[-1]).keepdims(true))?;
         let probs = weights.divide(&total)?;
-        let met = weights.greater_equal(0)?.logical_and(&total.greater(0)?)?;
-        expect("Categorical: probs", "weights of at least 0 with a sum above 0", &met)?;
+        let sums = total.greater(0)?.logical_and(&total.isfinite()?)?;
+        let met = weights.greater_equal(0)?.logical_and(&sums)?;
+        expect("Categorical: probs", "weights of at least 0 with a finite sum above 0", &met)?;
         let logits = clamp_probs(&probs)?.log()?;
         Ok(Self { probs, logits })
     }
@@ -114,10 +118,12 @@ impl Categorical {
 }
 
 fn check_axes(weights: &Tensor) -> Result<()> {
-    if weights.ndim() > 0 {
+    let shape = weights.shape();
+    if shape.last().is_some_and(|outcomes| *outcomes > 0) {
         return Ok(());
     }
-    let text = "Categorical: expected weights with at least one axis, got shape []";
+    let text = "Categorical: expected weights with at least one axis and one outcome";
+    let text = format!("{text}, got shape {shape:?}");
     Err(Error::new(ErrorKind::Shape, text))
 }
 

@@ -3,8 +3,8 @@
 //! Distributions made of gamma numbers: Gamma, Dirichlet and Beta.
 
 use super::{
-    broadcast, clamp_probs, expect, expect_between, expect_positive, extended, limits_of,
-    Distribution,
+    broadcast, clamp_probs, expect, expect_between, expect_event, expect_positive, extended,
+    limits_of, Distribution,
 };
 use crate::{Error, ErrorKind, Operand, Result, Tensor};
 
@@ -140,6 +140,7 @@ impl Distribution for Dirichlet {
     }
 
     fn log_prob(&self, value: &Tensor) -> Result<Tensor> {
+        expect_event("Dirichlet", value, &self.event_shape())?;
         let off = value.sum_with(|o| o.axes(&[-1]).keepdims(true))?.subtract(1)?.abs()?;
         let met = value.greater_equal(0)?.logical_and(&off.less(1e-6)?)?;
         expect("Dirichlet: value", "shares that add up to 1", &met)?;

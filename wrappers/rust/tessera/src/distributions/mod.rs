@@ -62,7 +62,8 @@ pub trait Distribution {
     fn rsample(&self, shape: &[i64]) -> Result<Tensor>;
 
     /// The logarithm of the density, or of the probability, at each value. An error of kind `Value`
-    /// for values that the distribution cannot have.
+    /// for values that the distribution cannot have, of kind `Shape` unless the shape of the values
+    /// ends in `event_shape`.
     fn log_prob(&self, value: &Tensor) -> Result<Tensor>;
 
     /// The entropy of each distribution.
@@ -70,7 +71,9 @@ pub trait Distribution {
 
     /// The expectation under this distribution of the difference of the two logarithms of the
     /// density.
-    fn kl_divergence(&self, other: &Self) -> Result<Tensor>;
+    fn kl_divergence(&self, other: &Self) -> Result<Tensor>
+    where
+        Self: Sized;
 }
 
 /// The divergence of Kullback and Leibler of two distributions of one kind.
@@ -128,7 +131,7 @@ fn limits(dtype: DType) -> Option<Limits> {
     let single = f64::from(f32::MIN_POSITIVE);
     let (eps, tiny, max) = match dtype {
         DType::F16 => (2f64.powi(-10), 2f64.powi(-14), 65504.0),
-        DType::Bf16 => (2f64.powi(-7), single, f64::from(f32::MAX) * (1.0 - 2f64.powi(-8))),
+        DType::Bf16 => (2f64.powi(-7), single, (1.0 - 2f64.powi(-8)) * 2f64.powi(128)),
         DType::F32 => (f64::from(f32::EPSILON), single, f64::from(f32::MAX)),
         DType::F64 => (f64::EPSILON, f64::MIN_POSITIVE, f64::MAX),
         _ => return None,
@@ -161,8 +164,9 @@ fn expect(what: &str, expected: &str, met: &Tensor) -> Result<()> {
     if met.all()?.item::<bool>()? {
         return Ok(());
     }
+    let shape = met.shape();
     let text =
-        format!("{what}: expected {expected}, got others in a tensor of shape {:?}", met.shape());
+        format!("{what}: expected {expected}, got one outside in a tensor of shape {shape:?}");
     Err(Error::new(ErrorKind::Value, text))
 }
 
@@ -177,6 +181,17 @@ fn expect_real(what: &str, tensor: &Tensor) -> Result<()> {
 fn expect_between(what: &str, tensor: &Tensor, low: f64, high: f64) -> Result<()> {
     let met = tensor.greater_equal(low)?.logical_and(&tensor.less_equal(high)?)?;
     expect(what, &format!("numbers from {low} to {high}"), &met)
+}
+
+/// An error of kind `Shape` unless the last axes of a value are those of one value of the
+/// distribution.
+fn expect_event(kind: &str, value: &Tensor, event: &[i64]) -> Result<()> {
+    let shape = value.shape();
+    if shape.ends_with(event) {
+        return Ok(());
+    }
+    let text = format!("{kind}: value: expected a shape that ends in {event:?}, got {shape:?}");
+    Err(Error::new(ErrorKind::Shape, text))
 }
 
 fn no_rsample(kind: &str) -> Error {

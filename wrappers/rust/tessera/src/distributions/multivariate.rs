@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The normal distribution of vectors.
 
-use super::{expect, expect_real, extended, Distribution};
+use super::{expect, expect_event, expect_real, extended, Distribution};
 use crate::{Error, ErrorKind, Result, Tensor};
 use std::f64::consts::PI;
 
@@ -19,9 +19,12 @@ impl MultivariateNormal {
     /// With a mean of shape (..., n) and a positive definite covariance of shape (..., n, n).
     pub fn new(loc: &Tensor, covariance: &Tensor) -> Result<Self> {
         Self::check(loc, covariance)?;
-        let transposed = covariance.matrix_transpose()?;
-        let symmetric = covariance.subtract(&transposed)?.abs()?.less_equal(1e-6)?;
-        expect("MultivariateNormal: covariance", "a symmetric matrix", &symmetric)?;
+        let (matrix, what) = (covariance.detach()?, "MultivariateNormal: covariance");
+        let symmetric =
+            matrix.isclose_with(&matrix.matrix_transpose()?, |o| o.rtol(1e-5).atol(1e-6))?;
+        expect(what, "a symmetric matrix", &symmetric)?;
+        let positive = matrix.eigvalsh()?.greater(0)?;
+        expect(what, "a positive definite matrix (eigenvalues above 0)", &positive)?;
         Self::with_scale_tril(loc, &covariance.cholesky()?)
     }
 
@@ -100,6 +103,7 @@ impl Distribution for MultivariateNormal {
     }
 
     fn log_prob(&self, value: &Tensor) -> Result<Tensor> {
+        expect_event("MultivariateNormal", value, &self.event_shape())?;
         expect_real("MultivariateNormal: value", value)?;
         let distance = self.distance(&value.subtract(&self.loc)?)?;
         let constant = 0.5 * self.loc.size(-1) as f64 * (2.0 * PI).ln();
@@ -112,8 +116,10 @@ impl Distribution for MultivariateNormal {
 
     fn kl_divergence(&self, other: &Self) -> Result<Tensor> {
         let (own, size) = (&self.scale_tril, self.loc.size(-1));
-        if other.loc.size(-1) != size {
-            let text = "kl_divergence: expected vectors of one length";
+        let others = other.loc.size(-1);
+        if others != size {
+            let text =
+                format!("kl_divergence: expected vectors of one length, got {size} and {others}");
             return Err(Error::new(ErrorKind::Shape, text));
         }
         let both = Tensor::broadcast_tensors(&[own, &other.scale_tril])?;
