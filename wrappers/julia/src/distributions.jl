@@ -10,7 +10,7 @@ broadcast as in the other languages: sizes are aligned at the last axis. A sampl
 the batch, then those of one value.
 
 ```julia
-using Tessera.Distributions
+using Tessera.Distributions, Statistics
 posterior = Normal(requires_grad!(Tensor([0.0, 1.0])), 0.5)
 z = rsample(posterior, 10)  # 10×2; gradients flow to the mean
 cost = sum(kl_divergence(posterior, Normal(0, 1))) - mean(log_prob(posterior, z))
@@ -20,12 +20,12 @@ module Distributions
 
 using ..Tessera: Tessera, Tensor, BFloat16, add, subtract, multiply, divide, square, reciprocal, pow, equal, less, less_equal,
     greater, greater_equal, logical_and, logical_or, choose, clip, xlogy, xlog1py, lgamma, digamma, softplus, sigmoid, softmax,
-    logsumexp, negative, gather, matmul, solve_triangular, diagonal, astype, item, device, no_grad, select, unsqueeze,
-    narrow, broadcast_to, broadcast_tensors, full, reshape_row_major, multinomial, standard_gamma, bernoulli, matrix_transpose,
-    uniform!, exponential!
+    logsumexp, negative, gather, matmul, solve_triangular, diagonal, astype, detach, device, eigvalsh, isclose, no_grad, select,
+    unsqueeze, narrow, broadcast_to, broadcast_tensors, full, reshape_row_major, multinomial, standard_gamma, bernoulli,
+    matrix_transpose, uniform!, exponential!
 import ..Tessera: log_prob
 using LinearAlgebra: cholesky, tril
-import Random, Statistics
+import Statistics
 using Statistics: mean, var
 
 export Distribution, Normal, Uniform, Exponential, Bernoulli, Categorical, Gamma, Dirichlet, Beta, MultivariateNormal
@@ -67,7 +67,7 @@ tensor_of(x::Real, like::Tensor) =
 
 # What a dtype can represent: the distance of 1 to the next number, the smallest normal number, the largest one.
 limits(T::Type{<:Union{Float16,Float32,Float64}}) = Float64.((eps(T), floatmin(T), floatmax(T)))
-limits(::Type{BFloat16}) = (2.0^-7, Float64(floatmin(Float32)), Float64(floatmax(Float32)) * (1 - 2.0^-8))
+limits(::Type{BFloat16}) = (2.0^-7, Float64(floatmin(Float32)), (1 - 2.0^-8) * 2.0^128)
 limits(T::Type) = throw(ArgumentError("a parameter: expected a floating dtype, got $T"))
 
 function clamp_probs(probs)
@@ -88,12 +88,20 @@ sizes_of(d, sizes) = (Int.(sizes)..., batch_size(d)..., event_size(d)...)
 # ---- Checks ----
 
 function expect(what, expected, met)
-    Bool(all(met)) || throw(ArgumentError("$what: expected $expected, got others in a tensor of sizes $(size(met))"))
+    Bool(all(met)) || throw(ArgumentError("$what: expected $expected, got one outside in a tensor of sizes $(size(met))"))
 end
 positive(what, t) = expect(what, "numbers above 0", greater(t, 0))
 numeric(what, t) = expect(what, "numbers that are not NaN", equal(t, t))
 unit(what, t) = expect(what, "numbers from 0 to 1", logical_and(greater_equal(t, 0), less_equal(t, 1)))
 with_axes(what, t) = ndims(t) > 0 || throw(DimensionMismatch("$what: expected at least one axis, got sizes ()"))
+with_outcomes(what, t) = ndims(t) > 0 && last(size(t)) > 0 ||
+    throw(DimensionMismatch("$what: expected weights with at least one axis and one outcome, got sizes $(size(t))"))
+# The last axes of a value are those of one value of the distribution.
+function with_event(d, x)
+    event = event_size(d)
+    ndims(x) >= length(event) && size(x)[(end - length(event) + 1):end] == event && return
+    throw(DimensionMismatch("$(nameof(typeof(d))): value: expected sizes that end in $event, got $(size(x))"))
+end
 
 # ---- Real numbers ----
 
@@ -131,7 +139,7 @@ rsample(d::Normal, sizes::Integer...) = add(d.loc, multiply(d.scale, normal_numb
     log_prob(distribution, values)
 
 The logarithm of the density, or of the probability, at each value; an `ArgumentError` for values that the distribution
-cannot have.
+cannot have, a `DimensionMismatch` unless their sizes end in `event_size(distribution)`.
 """
 function log_prob(d::Normal, x::Tensor)
     numeric("Normal: value", x)
@@ -219,7 +227,8 @@ no_rsample(d) = throw(ArgumentError("$(nameof(typeof(d))) has no rsample"))
     Bernoulli(probs)
     Bernoulli(; logits)
 
-1 with the probability `probs`, else 0; `logits` are log-odds.
+1 with the probability `probs`, else 0; `logits` are log-odds. Both are computed when the distribution is made, with the
+gradient mode of that time.
 """
 struct Bernoulli <: Distribution
     probs::Tensor
@@ -258,22 +267,23 @@ relative(p, q) = choose(logical_and(equal(q, 0), greater(p, 0)), Inf, subtract(x
     Categorical(; logits)
 
 The number of one outcome of several, which count from 0: those of the last axis. Weights are divided by their sum; `logits`
-are logarithms of weights.
+are logarithms of weights. Probabilities and logits are both computed when the distribution is made, with the gradient mode
+of that time.
 """
 struct Categorical <: Distribution
     probs::Tensor
     logits::Tensor
 end
 function Categorical(weights::Tensor)
-    with_axes("Categorical", weights)
+    with_outcomes("Categorical", weights)
     sums = kept_total(weights)
-    expect("Categorical: probs", "weights of at least 0 with a sum above 0",
-        logical_and(greater_equal(weights, 0), greater(sums, 0)))
+    expect("Categorical: probs", "weights of at least 0 with a finite sum above 0",
+        logical_and(greater_equal(weights, 0), logical_and(greater(sums, 0), isfinite(sums))))
     probs = divide(weights, sums)
     return Categorical(probs, log(clamp_probs(probs)))
 end
 function Categorical(; logits::Tensor)
-    with_axes("Categorical", logits)
+    with_outcomes("Categorical", logits)
     numeric("Categorical: logits", logits)
     logits = subtract(logits, logsumexp(logits; dims=ndims(logits), keepdims=true))
     return Categorical(softmax(logits; dims=ndims(logits)), logits)
@@ -379,6 +389,7 @@ function rsample(d::Dirichlet, sizes::Integer...)
     return divide(drawn, kept_total(drawn))
 end
 function log_prob(d::Dirichlet, x::Tensor)
+    with_event(d, x)
     off = abs(subtract(kept_total(x), 1))
     expect("Dirichlet: value", "shares that add up to 1", logical_and(greater_equal(x, 0), less(off, 1e-6)))
     return subtract(total(xlogy(subtract(d.concentration, 1), x)), log_beta(d))
@@ -444,8 +455,11 @@ struct MultivariateNormal <: Distribution
 end
 function MultivariateNormal(loc::Tensor, covariance::Tensor)
     check_shapes(loc, covariance)
-    symmetric = less_equal(abs(subtract(covariance, matrix_transpose(covariance))), 1e-6)
-    expect("MultivariateNormal: covariance", "a symmetric matrix", symmetric)
+    matrix = detach(covariance)
+    expect("MultivariateNormal: covariance", "a symmetric matrix",
+        isclose(matrix, matrix_transpose(matrix); rtol=1e-5, atol=1e-6))
+    expect("MultivariateNormal: covariance", "a positive definite matrix (eigenvalues above 0)",
+        greater(eigvalsh(matrix), 0))
     return MultivariateNormal(loc; scale_tril=cholesky(covariance))
 end
 
@@ -475,6 +489,7 @@ function rsample(d::MultivariateNormal, sizes::Integer...)
     return add(d.loc, dropdims(moved; dims=ndims(moved)))
 end
 function log_prob(d::MultivariateNormal, x::Tensor)
+    with_event(d, x)
     numeric("MultivariateNormal: value", x)
     exponent = multiply(distance(d, subtract(x, d.loc)), -0.5)
     return subtract(subtract(exponent, half_log_det(d)), event_size(d)[1] * LOG_TWO_PI / 2)
@@ -482,7 +497,8 @@ end
 entropy(d::MultivariateNormal) = add(half_log_det(d), event_size(d)[1] * (1 + LOG_TWO_PI) / 2)
 function kl_divergence(p::MultivariateNormal, q::MultivariateNormal)
     n = event_size(p)[1]
-    event_size(q) == (n,) || throw(DimensionMismatch("kl_divergence: expected vectors of one length"))
+    event_size(q) == (n,) ||
+        throw(DimensionMismatch("kl_divergence: expected vectors of one length, got $n and $(event_size(q)[1])"))
     own, other = broadcast_tensors(Tensor[p.scale_tril, q.scale_tril])
     squared = add(squares(solve_triangular(other, own, false)), distance(q, subtract(q.loc, p.loc)))
     return add(subtract(half_log_det(q), half_log_det(p)), multiply(subtract(squared, n), 0.5))

@@ -8,11 +8,21 @@ const FORMULA_TABLE = joinpath(@__DIR__, "..", "..", "..", "tests", "conformance
 const FORMULAS = Dict(row[1] => parse.(Float64, row[2:end]) for row in split.(filter(!startswith('#'), readlines(FORMULA_TABLE))))
 
 # The elements in row-major order, as in the table.
-function row_major(t::Tensor)
+function row_major_numbers(t::Tensor)
     a = Array(detach(t))
     Float64.(vec(ndims(a) > 1 ? permutedims(a, ndims(a):-1:1) : a)) # Julia 1.5 refuses to permute no axes
 end
-same_row(name, t) = isapprox(row_major(t), FORMULAS[name]; rtol=1e-9, atol=1e-9)
+# The message of the exception that a call throws.
+function message_of(kind, f)
+    try
+        f()
+    catch e
+        @test e isa kind
+        return sprint(showerror, e)
+    end
+    return "no error"
+end
+same_row(name, t) = isapprox(row_major_numbers(t), FORMULAS[name]; rtol=1e-9, atol=1e-9)
 # The numbers sin(0.7 k + phase), as in make_formulas.py.
 wave(sizes...; phase=0) = Tessera.reshape_row_major(Tensor(sin.(0.7 .* (0:(prod(sizes) - 1)) .+ phase)), sizes)
 
@@ -167,7 +177,8 @@ end
 @testset "test_distributions_refuse_wrong_parameters_and_values" begin
     minus, both = Tensor([-1.0, 1]), Tensor([1.0, 1])
     for make in (() -> Normal(0, 0), () -> Normal(NaN, 1), () -> Uniform(1, 1), () -> Bernoulli(1.5),
-        () -> Categorical(minus), () -> Beta(0, 1), () -> Gamma(1, -1), () -> Dirichlet(minus), () -> Exponential(0),
+        () -> Categorical(minus), () -> Categorical(Tensor([-1.0, -2])), () -> Categorical(Tensor([Inf, 1])),
+        () -> Beta(0, 1), () -> Gamma(1, -1), () -> Dirichlet(minus), () -> Exponential(0),
         () -> MultivariateNormal(minus; scale_tril=Tensor([1.0 1; 1 1])), () -> log_prob(Exponential(1), minus),
         () -> log_prob(Bernoulli(0.5), Tensor([0.5])), () -> log_prob(Categorical(both), Tensor([2])),
         () -> log_prob(Beta(1, 1), minus), () -> log_prob(Dirichlet(both), minus))
@@ -175,10 +186,44 @@ end
     end
     @test_throws DimensionMismatch MultivariateNormal(minus, minus)
     @test_throws DimensionMismatch Categorical(Tensor(1.0))
+    @test_throws DimensionMismatch Categorical(Tessera.zeros(Float32, 2, 0))
+    @test_throws DimensionMismatch Categorical(logits=Tessera.zeros(Float32, 0))
+    @test Tessera.Distributions.limits(BFloat16)[3] == 3.3895313892515355e38
     # Numbers take the dtype of the tensor beside them, or the default one.
     @test eltype(sample(Normal(minus, 1))) == Float64
     @test eltype(sample(Normal(0, 1), 4)) == Float32
     @test size(sample(Categorical(both), 0)) == (0,)
+end
+
+@testset "test_values_have_the_axes_of_one_value" begin
+    shares = Dirichlet(Tensor([1.0, 2, 3]))
+    @test occursin("Dirichlet: value: expected sizes that end in (3,), got (1,)",
+        message_of(DimensionMismatch, () -> log_prob(shares, Tensor([1.0]))))
+    @test_throws DimensionMismatch log_prob(shares, Tensor(1.0))
+    unit(n) = Tensor(Matrix(1.0I, n, n))
+    vectors = MultivariateNormal(Tensor(zeros(3)), unit(3))
+    @test_throws DimensionMismatch log_prob(vectors, Tensor(zeros(3, 1)))
+    @test size(log_prob(vectors, Tensor(zeros(4, 3)))) == (4,)
+    @test occursin("expected vectors of one length, got 3 and 2",
+        message_of(DimensionMismatch, () -> kl_divergence(vectors, MultivariateNormal(Tensor(zeros(2)), unit(2)))))
+end
+
+@testset "test_covariances_are_symmetric_and_positive_definite" begin
+    make(matrix) = MultivariateNormal(Tensor([0.0, 0]), Tensor(matrix))
+    @test occursin("expected a positive definite matrix (eigenvalues above 0), got one outside in a tensor of sizes (2,)",
+        message_of(ArgumentError, () -> make([1.0 2; 2 1])))
+    @test occursin("expected a symmetric matrix", message_of(ArgumentError, () -> make([1.0 0.5; 0.4 1])))
+    @test make([2e4 1e4; 1e4+0.05 2e4]) isa MultivariateNormal # the difference is 5e-6 of these
+end
+
+@testset "test_divergences_are_infinite_where_a_value_is_excluded" begin
+    every = Bernoulli(Tensor([0, 0.5, 1]))
+    @test Array(kl_divergence(every, Bernoulli(Tensor([0.0])))) == [0, Inf, Inf]
+    @test Array(kl_divergence(every, Bernoulli(Tensor([1.0])))) == [Inf, Inf, 0]
+    some = Categorical(Tensor([0.0, 1, 1]))
+    @test item(kl_divergence(some, Categorical(Tensor([1.0, 1, 0])))) == Inf
+    @test item(kl_divergence(some, Categorical(Tensor([0.0, 1, 3])))) ≈ log(4 / 3) / 2
+    @test first(Array(kl_divergence(Uniform(Tensor([0.0, 1]), 2), Uniform(Tensor([0.5]), 3)))) == Inf
 end
 
 # One rank here; two ranks with different batches are tested in Rust and C++.
