@@ -164,6 +164,61 @@ TEST(Formulas, lbfgs_makes_the_steps_of_the_table) {
   }
 }
 
+TEST(Formulas, a_step_of_lbfgs_ends_by_its_tolerances) {
+  int calls = 0;
+  // Takes a step for x^2 / 2.
+  const auto step = [&](Tensor& x, const optim::LBFGSOptions& options, int steps = 1) {
+    calls = 0;
+    optim::LBFGS optimizer({x}, options);
+    for (int i = 0; i < steps; ++i) {
+      optimizer.step([&] {
+        ++calls;
+        const Tensor loss = square(x).sum() / 2;
+        loss.backward();
+        return loss;
+      });
+    }
+    return x.detach().item<double>();
+  };
+  optim::LBFGSOptions options;
+  // The first slope is almost 0: nothing moves, and the next step begins as this one did.
+  Tensor small = leaf({1e-5});
+  EXPECT_EQ(step(small, options, 2), 1e-5);
+  EXPECT_EQ(calls, 2);
+  // The gradient is flat enough at the beginning, and after the first iteration.
+  options.tolerance_grad = 2;
+  Tensor two = leaf({2});
+  EXPECT_EQ(step(two, options), 2);
+  EXPECT_EQ(calls, 1);
+  options.tolerance_grad = 1.9;
+  EXPECT_EQ(step(two, options), 1);
+  EXPECT_EQ(calls, 2);
+  // The parameters change by less than the tolerance.
+  options = {};
+  options.lr = 0.01;
+  options.tolerance_change = 0.5;
+  Tensor one = leaf({1});
+  EXPECT_EQ(step(one, options), 0.99);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(Formulas, lbfgs_without_a_history_scales_the_gradient) {
+  for (const int64_t size : {0, -1}) {
+    Tensor x = leaf({1, 1});
+    optim::LBFGSOptions options;
+    options.max_iter = 3;
+    options.history_size = size;
+    optim::LBFGS({x}, options).step([&] {
+      const Tensor loss = (square(x) * doubles({1, 2})).sum();
+      loss.backward();
+      return loss;
+    });
+    expect_near(x.detach(), {16.0 / 51, -1.0 / 51}, 1e-12);
+  }
+  EXPECT_EQ(message_of<InvalidValueError>([] { optim::LBFGS(std::vector<Tensor>{}); }),
+            "params: expected at least one parameter, got an empty list");
+}
+
 TEST(Formulas, averages_of_models_are_those_of_the_table) {
   nn::Linear model(3, 2, true, kFloat64);
   for (const auto& [name, decay] :
@@ -185,8 +240,38 @@ TEST(Formulas, averages_of_models_are_those_of_the_table) {
   }
   nn::Linear other(4, 2);
   optim::AveragedModel average(other);
-  EXPECT_THROW(average.update(model), InvalidValueError);
-  EXPECT_THROW(optim::AveragedModel(other, {1.5}), InvalidValueError);
+  EXPECT_EQ(message_of<InvalidValueError>([&] { average.update(model); }),
+            "AveragedModel: parameter 0: expected shape [2, 4], got [2, 3]");
+  EXPECT_EQ(message_of<InvalidValueError>([&] { optim::AveragedModel(other, {1.5}); }),
+            "decay: expected a number between 0 and 1, got 1.500000");
+}
+
+TEST(Formulas, averages_of_models_copy_or_average_buffers) {
+  for (const bool use_buffers : {false, true}) {
+    nn::BatchNorm1d model(2), copy(2);
+    optim::AveragedModelOptions options;
+    options.use_buffers = use_buffers;
+    optim::AveragedModel average(copy, options);
+    for (const double value : {2.0, 4.0}) {
+      const NoGradGuard no_grad;
+      model.weight.fill_(value);
+      model.running_mean.fill_(value);
+      model.num_batches_tracked.fill_(value);
+      average.update(model);
+    }
+    const double mean = use_buffers ? 3 : 4;
+    expect_near(copy.weight.detach(), {3, 3});
+    expect_near(copy.running_mean, {mean, mean});
+    EXPECT_EQ(copy.num_batches_tracked.item<int64_t>(), static_cast<int64_t>(mean));
+    // A model whose parameters fit and whose buffers do not changes nothing.
+    nn::BatchNormOptions untracked;
+    untracked.track_running_stats = false;
+    nn::BatchNorm1d other(2, untracked);
+    EXPECT_EQ(message_of<InvalidValueError>([&] { average.update(other); }),
+              "AveragedModel: expected a model with 3 buffers, got 0");
+    expect_near(copy.weight.detach(), {3, 3});
+    EXPECT_EQ(average.n_averaged.item<int64_t>(), 2);
+  }
 }
 
 // The rows of one distribution; `make` gets the first parameter.

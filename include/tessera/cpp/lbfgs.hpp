@@ -29,8 +29,9 @@ struct LBFGSOptions {
   std::optional<int64_t> max_eval = std::nullopt;  // of the loss in one step(); 1.25 max_iter
   double tolerance_grad = 1e-7;                    // ends when no element of the gradient is larger
   double tolerance_change = 1e-9;                  // ends when parameters or loss change by less
-  int64_t history_size = 100;  // steps that the approximated second derivatives know
-  bool line_search = false;    // for the strong Wolfe conditions
+  // Steps that the approximated second derivatives know; at most 0: none.
+  int64_t history_size = 100;
+  bool line_search = false;  // for the strong Wolfe conditions
 };
 
 namespace detail {
@@ -140,6 +141,9 @@ class WolfeSearch {
 class LBFGS {
  public:
   explicit LBFGS(const TensorList& parameters, const LBFGSOptions& given = {}) : options(given) {
+    if (parameters.size() == 0) {
+      throw InvalidValueError("params: expected at least one parameter, got an empty list");
+    }
     for (int32_t i = 0; i < parameters.size(); ++i) {
       parameters_.push_back(Tensor::borrow(parameters.data()[i]));
     }
@@ -233,7 +237,8 @@ class LBFGS {
     if (curvature > 1e-10) {
       scale_ = curvature / dot(y, y);
       history_.push_back({y, s, 1.0 / curvature});
-      while (static_cast<int64_t>(history_.size()) > options.history_size) history_.pop_front();
+      const int64_t most = std::max<int64_t>(options.history_size, 0);
+      while (static_cast<int64_t>(history_.size()) > most) history_.pop_front();
     }
     Tensor q = -gradient;
     std::vector<double> weights(history_.size());
