@@ -4,7 +4,7 @@
 //! tests/conformance/formulas.txt.
 
 use std::collections::BTreeMap;
-use std::thread;
+use std::{slice, thread};
 use tessera::distributed::{Group, GroupOptions};
 use tessera::distributions::{
     kl_divergence, Bernoulli, Beta, Categorical, Dirichlet, Distribution, Exponential, Gamma,
@@ -155,7 +155,7 @@ fn lbfgs_makes_the_steps_of_the_table() -> Result<()> {
     for (name, options) in [("lbfgs", plain), ("lbfgs_wolfe", wolfe)] {
         let parameters =
             [wave(&[2], 0.5)?.requiring_grad()?, wave(&[1, 3], 1.0)?.requiring_grad()?];
-        let mut optimizer = Lbfgs::new(options, &parameters);
+        let mut optimizer = Lbfgs::new(options, &parameters)?;
         let closure = || {
             let term = |p: &Tensor| -> Result<Tensor> {
                 let powers = p.square()?.subtract(2)?.square()?.sum()?;
@@ -174,6 +174,52 @@ fn lbfgs_makes_the_steps_of_the_table() -> Result<()> {
         }
         check(name, &Tensor::concat(&found)?)?;
     }
+    Ok(())
+}
+
+/// Steps for x^2 / 2 from `start`: where they end, and how often the loss was computed.
+fn steps(start: f64, options: LbfgsOptions, count: usize) -> Result<(f64, usize)> {
+    let x = Tensor::from([start]).requiring_grad()?;
+    let (mut optimizer, mut calls) = (Lbfgs::new(options, slice::from_ref(&x))?, 0);
+    for _ in 0..count {
+        optimizer.step(|| {
+            calls += 1;
+            let loss = x.square()?.sum()?.divide(2)?;
+            loss.backward()?;
+            Ok(loss)
+        })?;
+    }
+    Ok((x.item()?, calls))
+}
+
+#[test]
+fn a_step_of_lbfgs_ends_by_its_tolerances() -> Result<()> {
+    let options = LbfgsOptions::default();
+    // The first slope is almost 0: nothing moves, and the next step begins as this one did.
+    assert_eq!(steps(1e-5, options, 2)?, (1e-5, 2));
+    // The gradient is flat enough at the beginning, and after the first iteration.
+    assert_eq!(steps(2.0, LbfgsOptions { tolerance_grad: 2.0, ..options }, 1)?, (2.0, 1));
+    assert_eq!(steps(2.0, LbfgsOptions { tolerance_grad: 1.9, ..options }, 1)?, (1.0, 2));
+    // The parameters change by less than the tolerance.
+    let coarse = LbfgsOptions { lr: 0.01, tolerance_change: 0.5, ..options };
+    assert_eq!(steps(1.0, coarse, 1)?, (0.99, 2));
+    Ok(())
+}
+
+#[test]
+fn lbfgs_without_a_history_scales_the_gradient() -> Result<()> {
+    let x = Tensor::from([1.0, 1.0]).requiring_grad()?;
+    let options = LbfgsOptions { max_iter: 3, history_size: 0, ..Default::default() };
+    Lbfgs::new(options, slice::from_ref(&x))?.step(|| {
+        let loss = x.square()?.multiply(&Tensor::from([1.0, 2.0]))?.sum()?;
+        loss.backward()?;
+        Ok(loss)
+    })?;
+    for (found, expected) in x.to_vec::<f64>()?.iter().zip([16.0 / 51.0, -1.0 / 51.0]) {
+        assert!((found - expected).abs() < 1e-12, "{found} and {expected}");
+    }
+    let text = message(ErrorKind::Value, Lbfgs::new(options, &[]));
+    assert!(text.ends_with("params: expected at least one parameter, got an empty list"), "{text}");
     Ok(())
 }
 
@@ -200,9 +246,36 @@ fn averages_of_models_are_those_of_the_table() -> Result<()> {
         assert!(state.contains_key("module.bias"));
     }
     let other = AveragedModel::new(Linear::new(4, 2)?)?;
-    assert_eq!(other.update(&model).unwrap_err().kind(), ErrorKind::Value);
+    let text = message(ErrorKind::Value, other.update(&model));
+    assert!(text.ends_with("parameter 0: expected shape [2, 4], got [2, 3]"), "{text}");
     let decay = AveragedModel::exponential(make()?, 1.5);
     assert_eq!(decay.unwrap_err().kind(), ErrorKind::Value);
+    Ok(())
+}
+
+#[test]
+fn averages_of_models_copy_or_average_buffers() -> Result<()> {
+    for (use_buffers, mean) in [(false, 4.0f32), (true, 3.0)] {
+        let model = BatchNorm1d::new(2)?;
+        let average = AveragedModel::new(BatchNorm1d::new(2)?)?.use_buffers(use_buffers);
+        for value in [2.0, 4.0] {
+            let _guard = no_grad();
+            let state = model.state_dict()?;
+            for name in ["weight", "running_mean", "num_batches_tracked"] {
+                state[name].fill_(value)?;
+            }
+            average.update(&model)?;
+        }
+        // A model whose parameters fit and whose buffers do not changes nothing.
+        let other = BatchNorm1d::with(2, |c| c.track_running_stats(false))?;
+        let text = message(ErrorKind::Value, average.update(&other));
+        assert!(text.ends_with("expected a model with 3 buffers, got 0"), "{text}");
+        let state = average.state_dict()?;
+        assert_eq!(state["module.weight"].to_vec::<f32>()?, [3.0, 3.0]);
+        assert_eq!(state["module.running_mean"].to_vec::<f32>()?, [mean, mean]);
+        assert_eq!(state["module.num_batches_tracked"].item::<f32>()?, mean);
+        assert_eq!(state["n_averaged"].item::<i64>()?, 2);
+    }
     Ok(())
 }
 

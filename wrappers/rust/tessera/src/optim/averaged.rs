@@ -60,11 +60,14 @@ impl<M: Module> AveragedModel<M> {
     pub fn update(&self, model: &impl Module) -> Result<()> {
         let _guard = no_grad();
         let count = self.count.item::<i64>()?;
-        for (own, new) in pairs(self.module.parameters(), model.parameters())? {
-            self.average(&own, &new, count)?;
+        // All are compared before the first one is written.
+        let parameters = pairs("parameter", self.module.parameters(), model.parameters())?;
+        let buffers = pairs("buffer", self.module.buffers(), model.buffers())?;
+        for (own, new) in &parameters {
+            self.average(own, new, count)?;
         }
-        for (own, new) in pairs(self.module.buffers(), model.buffers())? {
-            self.average(&own, &new, if self.use_buffers { count } else { 0 })?;
+        for (own, new) in &buffers {
+            self.average(own, new, if self.use_buffers { count } else { 0 })?;
         }
         self.count.add_(1)?;
         Ok(())
@@ -82,13 +85,20 @@ impl<M: Module> AveragedModel<M> {
     }
 }
 
-fn pairs(own: Vec<Tensor>, new: Vec<Tensor>) -> Result<impl Iterator<Item = (Tensor, Tensor)>> {
-    let same = |(a, b): (&Tensor, &Tensor)| a.shape() == b.shape();
-    if own.len() == new.len() && own.iter().zip(&new).all(same) {
-        return Ok(own.into_iter().zip(new));
+/// The tensors of the average, each with that of the model.
+fn pairs(what: &str, own: Vec<Tensor>, new: Vec<Tensor>) -> Result<Vec<(Tensor, Tensor)>> {
+    let refuse = |text: String| Err(Error::new(ErrorKind::Value, format!("AveragedModel: {text}")));
+    if own.len() != new.len() {
+        let (wanted, found) = (own.len(), new.len());
+        return refuse(format!("expected a model with {wanted} {what}s, got {found}"));
     }
-    let text = "AveragedModel: expected a model with the parameters and buffers of the average";
-    Err(Error::new(ErrorKind::Value, text))
+    for (place, (a, b)) in own.iter().zip(&new).enumerate() {
+        if a.shape() != b.shape() {
+            let (wanted, found) = (a.shape(), b.shape());
+            return refuse(format!("{what} {place}: expected shape {wanted:?}, got {found:?}"));
+        }
+    }
+    Ok(own.into_iter().zip(new).collect())
 }
 
 impl<M: Module> Module for AveragedModel<M> {

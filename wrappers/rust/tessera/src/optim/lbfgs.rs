@@ -6,7 +6,7 @@
 //! history), 3.5 and 3.6 (the line search for the strong Wolfe conditions), 3.59 (cubic
 //! interpolation).
 
-use crate::{enable_grad, no_grad, Result, Tensor};
+use crate::{enable_grad, no_grad, Error, ErrorKind, Result, Tensor};
 use std::collections::VecDeque;
 
 /// Options of [`Lbfgs`].
@@ -22,7 +22,7 @@ pub struct LbfgsOptions {
     pub tolerance_grad: f64,
     /// Ends when parameters or loss change by less.
     pub tolerance_change: f64,
-    /// How many steps the approximation of the second derivatives knows.
+    /// How many steps the approximation of the second derivatives knows; 0: none.
     pub history_size: usize,
     /// Whether the length of each step is searched by the strong Wolfe conditions.
     pub line_search: bool,
@@ -49,7 +49,7 @@ impl Default for LbfgsOptions {
 /// use tessera::{optim::{Lbfgs, LbfgsOptions}, Tensor};
 /// let x = Tensor::from([3.0, -4.0]).requiring_grad()?;
 /// let options = LbfgsOptions { line_search: true, ..Default::default() };
-/// let mut optimizer = Lbfgs::new(options, &[x.clone()]);
+/// let mut optimizer = Lbfgs::new(options, &[x.clone()])?;
 /// // Gradients are cleared before each call of the closure.
 /// optimizer.step(|| {
 ///     let loss = x.subtract(1)?.square()?.sum()?;
@@ -87,10 +87,14 @@ struct Point {
 }
 
 impl Lbfgs {
-    /// An optimizer of these parameters.
-    pub fn new(options: LbfgsOptions, parameters: &[Tensor]) -> Self {
+    /// An optimizer of these parameters, of which there is at least one.
+    pub fn new(options: LbfgsOptions, parameters: &[Tensor]) -> Result<Self> {
+        if parameters.is_empty() {
+            let text = "params: expected at least one parameter, got an empty list";
+            return Err(Error::new(ErrorKind::Value, text));
+        }
         let (history, scale, last) = (VecDeque::new(), 1.0, None);
-        Self { options, parameters: parameters.to_vec(), history, scale, last }
+        Ok(Self { options, parameters: parameters.to_vec(), history, scale, last })
     }
 
     /// The options, which may change between steps.
