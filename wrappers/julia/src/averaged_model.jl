@@ -7,8 +7,8 @@
     AveragedModel(model; decay=nothing, use_buffers=false)
 
 A copy of a model, `average.model`, whose parameters are averages of those that the model has at each
-`update!(average, model)`: means, or with a `decay` that times the average and `1 - decay` times the model. Buffers are the
-model's own, or with `use_buffers` averages too. State dicts have the names of Python's AveragedModel.
+`update!(average, model)`: their means or, with a `decay`, `decay` times the average plus `1 - decay` times the model. Buffers
+are the model's own, or with `use_buffers` averages too. State dicts have the names of Python's AveragedModel.
 """
 struct AveragedModel{L<:Layer} <: Layer
     model::L
@@ -33,10 +33,15 @@ Takes the parameters of a model into an [`AveragedModel`](@ref); the first ones 
 """
 function update!(average::AveragedModel, model::Layer)
     own, new, count = tensors_of(average.model), tensors_of(model), item(average.n_averaged)
-    map(x -> (x[1], size(x[2])), own) == map(x -> (x[1], size(x[2])), new) ||
-        throw(ArgumentError("AveragedModel: expected a model with the parameters and buffers of the average"))
+    length(own) == length(new) || throw(ArgumentError(
+        "AveragedModel: expected a model with $(length(own)) parameters and buffers, got $(length(new))"))
+    for ((name, target, _), (found, now, _)) in zip(own, new)
+        (name, size(target)) == (found, size(now)) || throw(ArgumentError(
+            "AveragedModel: expected $name of sizes $(size(target)), got $found of sizes $(size(now))"))
+    end
     no_grad() do
-        for ((_, target, learned), (_, now, _)) in zip(own, new)
+        for ((_, target, learned), (_, given, _)) in zip(own, new)
+            now = on(device(target), given)
             averaging = count > 0 && (learned || average.use_buffers)
             copyto!(detach(target), averaging ? mean_of(detach(target), now, count, average.decay) : now)
         end

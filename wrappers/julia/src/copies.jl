@@ -25,7 +25,10 @@ function Base.deepcopy_internal(old::OptimizerState, seen::IdDict)
     return made
 end
 
-const Uncopied = Union{Node,Program,GradScaler,Profiler,Ambient,Work,Group,Stream,Event,DataParallel,ShardedState}
+# The ranks of a group are those of its process: a copied layer has the same group.
+Base.deepcopy_internal(group::Group, ::IdDict) = group
+
+const Uncopied = Union{Node,Program,GradScaler,Profiler,Ambient,Work,Stream,Event,DataParallel,ShardedState}
 Base.deepcopy_internal(x::Uncopied, seen::IdDict) = throw(ArgumentError("a $(typeof(x)) cannot be copied"))
 
 # ---- Serialization ----
@@ -45,6 +48,6 @@ function Serialization.deserialize(s::AbstractSerializer, ::Type{Tensor})
     return made
 end
 
-const Unwritten = Union{Uncopied,OptimizerState,Generator}
+const Unwritten = Union{Uncopied,Group,OptimizerState,Generator}
 Serialization.serialize(::AbstractSerializer, x::Unwritten) = throw(ArgumentError(
     "a $(typeof(x)) cannot be serialized" * (x isa OptimizerState ? "; save_state writes it to a file" : "")))

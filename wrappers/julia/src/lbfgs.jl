@@ -11,7 +11,8 @@
     LBFGS(tensors; ...)
 
 Limited-memory BFGS: all parameters are one vector. [`step!`](@ref) minimises for up to `max_iter` iterations and `max_eval`
-evaluations. With `line_search` the length of each step is searched by the strong Wolfe conditions.
+evaluations. `history_size` is the number of steps that the approximated second derivatives know; at most 0: none. With
+`line_search` the length of each step is searched by the strong Wolfe conditions.
 """
 mutable struct LBFGS
     params::Vector{Tensor}
@@ -28,9 +29,12 @@ mutable struct LBFGS
 end
 
 LBFGS(model::Layer; options...) = LBFGS(params(model); options...)
-LBFGS(tensors::AbstractVector{Tensor}; lr=1, max_iter=20, max_eval=max_iter * 5 ÷ 4, tolerance_grad=1e-7,
-    tolerance_change=1e-9, history_size=100, line_search=false) = LBFGS(collect(tensors), lr, max_iter, max_eval,
-    tolerance_grad, tolerance_change, history_size, line_search, [], 1.0, nothing)
+function LBFGS(tensors::AbstractVector{Tensor}; lr=1, max_iter=20, max_eval=max_iter * 5 ÷ 4, tolerance_grad=1e-7,
+    tolerance_change=1e-9, history_size=100, line_search=false)
+    isempty(tensors) && throw(ArgumentError("params: expected at least one parameter, got an empty list"))
+    return LBFGS(collect(tensors), lr, max_iter, max_eval, tolerance_grad, tolerance_change, history_size, line_search, [], 1.0,
+        nothing)
+end
 
 # What is known of one step length; the slope is that of the loss in the search direction.
 const SearchPoint = NamedTuple{(:t, :loss, :gradient, :slope),Tuple{Float64,Float64,Tensor,Float64}}
@@ -99,7 +103,7 @@ function next_direction!(o::LBFGS, gradient)
     if curvature > 1e-10
         o.scale = curvature / dot_of(y, y)
         push!(o.history, (y, s, 1 / curvature))
-        length(o.history) > o.history_size && deleteat!(o.history, 1:(length(o.history) - o.history_size))
+        deleteat!(o.history, 1:(length(o.history) - max(o.history_size, 0)))
     end
     q, weights = negative(gradient), Float64[]
     for (y, s, rho) in Iterators.reverse(o.history)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Layers, optimizers and distributions that are made of operators, against the values of tests/conformance/formulas.txt.
 
+using Serialization
 using Tessera.Distributions
 
 const FORMULA_TABLE = joinpath(@__DIR__, "..", "..", "..", "tests", "conformance", "formulas.txt")
@@ -105,6 +106,46 @@ end
     end
 end
 
+# Steps for x^2 / 2 from a start: where they end, and how often the loss was computed.
+function halves(start; steps=1, options...)
+    x, calls = requires_grad!(Tensor([start])), 0
+    optimizer = LBFGS(Tensor[x]; options...)
+    for _ in 1:steps
+        step!(optimizer) do
+            calls += 1
+            loss = sum(x .* x) / 2
+            backward!(loss)
+            return loss
+        end
+    end
+    return only(Array(detach(x))), calls
+end
+
+@testset "test_a_step_of_lbfgs_ends_by_its_tolerances" begin
+    # The first slope is almost 0: nothing moves, and the next step begins as this one did.
+    @test halves(1e-5; steps=2) == (1e-5, 2)
+    # The gradient is flat enough at the beginning, and after the first iteration.
+    @test halves(2.0; tolerance_grad=2) == (2, 1)
+    @test halves(2.0; tolerance_grad=1.9) == (1, 2)
+    # The parameters change by less than the tolerance.
+    @test halves(1.0; lr=0.01, tolerance_change=0.5) == (0.99, 2)
+end
+
+@testset "test_lbfgs_without_a_history_scales_the_gradient" begin
+    for history_size in (0, -1)
+        x = requires_grad!(Tensor([1.0, 1]))
+        step!(LBFGS(Tensor[x]; max_iter=3, history_size)) do
+            loss = sum(x .* x .* Tensor([1.0, 2]))
+            backward!(loss)
+            return loss
+        end
+        @test isapprox(Array(detach(x)), [16, -1] ./ 51; rtol=1e-12)
+    end
+    @test occursin("params: expected at least one parameter, got an empty list",
+        message_of(ArgumentError, () -> LBFGS(Tensor[])))
+    @test_throws ArgumentError LBFGS(ZeroPad1d(1))
+end
+
 @testset "test_averages_of_models_are_those_of_the_table" begin
     model = Dense(3 => 2; dtype=Float64)
     for (name, decay) in (("swa", nothing), ("ema", 0.9))
@@ -119,8 +160,39 @@ end
         @test length(params(average)) == 2
         @test average(wave(1, 3)) == average.model(wave(1, 3))
     end
-    @test_throws ArgumentError update!(AveragedModel(Dense(4 => 2)), model)
+    @test occursin("expected weight of sizes (2, 4), got weight of sizes (2, 3)",
+        message_of(ArgumentError, () -> update!(AveragedModel(Dense(4 => 2)), model)))
     @test_throws ArgumentError AveragedModel(model; decay=1.5)
+end
+
+@testset "test_averages_of_models_copy_or_average_buffers" begin
+    for (use_buffers, middle) in ((false, 4), (true, 3))
+        model = BatchNorm1d(2)
+        average = AveragedModel(model; use_buffers)
+        for value in (2, 4)
+            no_grad(() -> foreach(t -> fill!(t, value), (model.weight, model.running_mean, model.num_batches_tracked)))
+            update!(average, model)
+        end
+        # A model whose parameters fit and whose buffers do not changes nothing.
+        other = BatchNorm1d(2; track_running_stats=false)
+        @test occursin("expected a model with 5 parameters and buffers, got 2",
+            message_of(ArgumentError, () -> update!(average, other)))
+        @test Array(detach(average.model.weight)) == [3, 3]
+        @test Array(average.model.running_mean) == [middle, middle]
+        @test item(average.model.num_batches_tracked) == middle
+        @test item(average.n_averaged) == 2
+    end
+end
+
+@testset "test_a_model_with_ranks_is_copied_and_averaged" begin
+    group = Tessera.Group("threads"; rank=0, size=1, timeout=60, address="julia averaged norm")
+    model = Chain(Dense(3 => 2), SyncBatchNorm(2, group))
+    average = AveragedModel(model)
+    update!(average, model)
+    @test average.model.layers[2].group === group
+    @test average.model.layers[2].weight !== model.layers[2].weight
+    @test average(Tessera.ones(Float32, 4, 3)) == model(Tessera.ones(Float32, 4, 3))
+    @test_throws ArgumentError serialize(IOBuffer(), model)
 end
 
 # The rows of one distribution; `make` gets the first parameter.
