@@ -111,11 +111,17 @@ TEST(Formulas, fractional_pooling_has_the_windows_of_its_samples) {
   EXPECT_THROW(two(wave({1, 3, 3})), ShapeError);
   EXPECT_THROW(two(wave({3, 3})), ShapeError);
   EXPECT_THROW(two.with_positions(x, number), ShapeError);
+  // Sizes that are not to be computed in 64 bits.
+  const int64_t large = std::numeric_limits<int64_t>::max();
+  EXPECT_THROW(nn::FractionalMaxPool2d({large, large}, {2, 2})(x), ShapeError);
+  EXPECT_THROW(nn::FractionalMaxPool2d({2, 2}, {large, large})(x), ShapeError);
+  EXPECT_THROW(nn::FractionalMaxPool2d::of_ratio(2, {1e300, 1})(x), ShapeError);
+  EXPECT_THROW(nn::FractionalMaxPool2d::of_ratio(2, {std::nan(""), 0.5})(x), InvalidValueError);
+  EXPECT_THROW(nn::FractionalMaxPool2d::of_ratio(2, {0.5, INFINITY})(x), InvalidValueError);
 }
 
 TEST(Formulas, the_adaptive_softmax_gives_the_values_of_the_table) {
-  nn::AdaptiveLogSoftmaxWithLoss layer(8, 10, {3, 6}, 2, true);
-  layer.to(kFloat64);
+  nn::AdaptiveLogSoftmaxWithLoss layer(8, 10, {3, 6}, 2, true, kFloat64);
   auto named = layer.named_parameters();
   std::sort(named.begin(), named.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -132,12 +138,24 @@ TEST(Formulas, the_adaptive_softmax_gives_the_values_of_the_table) {
   check_row("adaptive_output", found.output);
   check_row("adaptive_loss", found.loss);
   check_row("adaptive_log_prob", layer.log_prob(x));
+  check_row("adaptive_log_prob", layer(x));
   check_row("adaptive_predict", layer.predict(x));
   const auto one = layer(x.select(0, 0), full({}, 0, kInt64));
   EXPECT_NEAR(one.output.item<double>(), table().at("adaptive_output")[0], 1e-9);
-  EXPECT_THROW(layer(x, tensor({0, 4, 10, 2, 6}, kInt64)), OutOfRangeError);
+  EXPECT_EQ(message_of<OutOfRangeError>([&] {
+              layer(x, tensor({1, 4, 10, 2, 6}, kInt64));
+            }),
+            "target: expected classes from 0 to 9, got numbers from 1 to 10");
   EXPECT_THROW(layer(x, tensor({0, 4}, kInt64)), ShapeError);
-  EXPECT_THROW(nn::AdaptiveLogSoftmaxWithLoss(8, 10, {6, 3}), InvalidValueError);
+  EXPECT_EQ(message_of<InvalidValueError>([] {
+              const nn::AdaptiveLogSoftmaxWithLoss falling(8, 10, {6, 3});
+            }),
+            "cutoffs: expected rising numbers from 1 to 9, got [6, 3]");
+  EXPECT_THROW(nn::AdaptiveLogSoftmaxWithLoss(8, 10, {3, 6}, -1), InvalidValueError);
+  // 1.1 goes 9 times into 11, although the quotient of these floats is 10.
+  nn::AdaptiveLogSoftmaxWithLoss narrow(11, 20, {4, 10}, 1.1);
+  EXPECT_EQ(narrow.state_dict().at("tail.0.0.weight").shape(), (Shape{9, 11}));
+  EXPECT_EQ(narrow.state_dict().at("tail.1.0.weight").shape(), (Shape{9, 11}));
 }
 
 TEST(Formulas, lbfgs_makes_the_steps_of_the_table) {
@@ -428,23 +446,22 @@ TEST(Formulas, divergences_are_infinite_where_a_value_is_excluded) {
 }
 
 // Two ranks with batches of 3 and 5 samples against one layer with all 8.
-TEST(Formulas, sync_batch_norm_is_the_batch_norm_of_the_whole_batch) {
-  nn::BatchNormOptions wide;
-  wide.dtype = kFloat64;
+void compare_ranks(const nn::BatchNormOptions& options, const std::string& address) {
   Tensor whole = wave({8, 2, 3});
   whole.requires_grad_();
-  const Tensor weights = wave({8, 2, 3}, 2);
-  nn::BatchNorm1d layer(2, wide);
+  const Tensor weights = wave({8, 2, 3}, 2), later = wave({8, 2, 3}, 4);
+  nn::BatchNorm1d layer(2, options);
   const Tensor expected = layer(whole);
   (expected * weights).sum().backward();
+  layer(later);
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < 2; ++rank) {
     ranks.emplace_back([&, rank] {
-      distributed::GroupOptions options;
-      options.rank = rank;
-      options.size = 2;
-      options.address = "cpp sync norm";
-      nn::SyncBatchNorm own(2, distributed::Group("threads", options), wide);
+      distributed::GroupOptions group;
+      group.rank = rank;
+      group.size = 2;
+      group.address = address;
+      nn::SyncBatchNorm own(2, distributed::Group("threads", group), options);
       const auto part = [rank](const Tensor& t) {
         return t.detach().narrow(0, rank == 0 ? 0 : 3, rank == 0 ? 3 : 5).clone();
       };
@@ -454,14 +471,35 @@ TEST(Formulas, sync_batch_norm_is_the_batch_norm_of_the_whole_batch) {
       (found * part(weights)).sum().backward();
       expect_near(found.detach(), numbers(part(expected)), 1e-12);
       expect_near(x.grad(), numbers(part(whole.grad())), 1e-12);
-      expect_near(own.running_mean, numbers(layer.running_mean), 1e-12);
-      expect_near(own.running_var, numbers(layer.running_var), 1e-12);
+      own(part(later));
+      EXPECT_EQ(own.running_mean.defined(), options.track_running_stats);
+      EXPECT_EQ(own.weight.defined(), options.affine);
+      if (options.track_running_stats) {
+        expect_near(own.running_mean, numbers(layer.running_mean), 1e-12);
+        expect_near(own.running_var, numbers(layer.running_var), 1e-12);
+      }
+      EXPECT_EQ(message_of<InvalidValueError>([&] {
+                  own(zeros({1 - rank, 2}, kFloat64));
+                }),
+                "SyncBatchNorm: expected more than 1 value for each channel, got 1");
       own.eval();
       EXPECT_EQ(own(x).shape(), x.shape());  // no other rank is needed
       EXPECT_THROW(own(wave({2, 3})), ShapeError);
     });
   }
   for (std::thread& rank : ranks) rank.join();
+}
+
+TEST(Formulas, sync_batch_norm_is_the_batch_norm_of_the_whole_batch) {
+  nn::BatchNormOptions options;
+  options.dtype = kFloat64;
+  compare_ranks(options, "cpp sync norm");
+  options.momentum = std::nullopt;  // the mean of all batches
+  compare_ranks(options, "cpp sync norm of means");
+  options.affine = false;
+  compare_ranks(options, "cpp sync norm without parameters");
+  options.track_running_stats = false;
+  compare_ranks(options, "cpp sync norm without statistics");
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 // classes stand in clusters, which are computed only for the rows that need them.
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,23 +28,27 @@ struct AdaptiveLogSoftmaxResult {
 class AdaptiveLogSoftmaxWithLoss : public Module {
  public:
   AdaptiveLogSoftmaxWithLoss(int64_t in_features, int64_t n_classes, std::vector<int64_t> cutoffs,
-                             double div_value = 4, bool head_bias = false)
+                             double div_value = 4, bool head_bias = false,
+                             std::optional<DType> dtype = std::nullopt)
       : cutoffs_(checked(std::move(cutoffs), n_classes, div_value)),
         in_features_(in_features),
-        head(in_features, cutoffs_[0] + static_cast<int64_t>(cutoffs_.size()) - 1, head_bias) {
+        head(in_features, cutoffs_[0] + static_cast<int64_t>(cutoffs_.size()) - 1, head_bias,
+             dtype) {
     for (size_t i = 0; i + 1 < cutoffs_.size(); ++i) {
-      const double inner =
-          static_cast<double>(in_features) / std::pow(div_value, static_cast<double>(i + 1));
-      const auto features = static_cast<int64_t>(std::floor(inner));
-      tail.append<Sequential>(make<Linear>(in_features, features, false),
-                              make<Linear>(features, cutoffs_[i + 1] - cutoffs_[i], false));
+      // How often the width goes into in_features, without the rounding of their quotient.
+      const double width = std::pow(div_value, static_cast<double>(i + 1));
+      const auto size = static_cast<double>(in_features);
+      const auto inner = static_cast<int64_t>(std::round((size - std::fmod(size, width)) / width));
+      tail.append<Sequential>(make<Linear>(in_features, inner, false, dtype),
+                              make<Linear>(inner, cutoffs_[i + 1] - cutoffs_[i], false, dtype));
     }
     register_modules({{"head", head}, {"tail", tail}});
   }
 
   using Module::forward;
+  using Module::operator();
   Tensor forward(const Tensor& input) override { return log_prob(input); }
-  // The class numbers of the rows have no axes where the input is one row.
+  // `target` has one class for each row; it has no axes if the input is one row.
   AdaptiveLogSoftmaxResult forward(const Tensor& input, const Tensor& target) {
     check(input);
     std::vector<int64_t> lead = input.shape();
@@ -57,7 +61,9 @@ class AdaptiveLogSoftmaxWithLoss : public Module {
     const Tensor classes = target.reshape(-1).astype(kInt64);
     if (any(logical_or(classes < 0, classes >= cutoffs_.back())).item<bool>()) {
       throw OutOfRangeError("target: expected classes from 0 to " +
-                            std::to_string(cutoffs_.back() - 1));
+                            std::to_string(cutoffs_.back() - 1) + ", got numbers from " +
+                            std::to_string(classes.min().item<int64_t>()) + " to " +
+                            std::to_string(classes.max().item<int64_t>()));
     }
     Tensor tails = zeros(classes.shape(), input.dtype(), input.device());
     Tensor columns = classes;
@@ -113,10 +119,14 @@ class AdaptiveLogSoftmaxWithLoss : public Module {
       before = end;
     }
     if (!rising) {
+      cutoffs.pop_back();
       throw InvalidValueError("cutoffs: expected rising numbers from 1 to " +
-                              std::to_string(classes - 1));
+                              std::to_string(classes - 1) + ", got " +
+                              tessera::detail::text_of(cutoffs));
     }
-    if (!(div > 0)) throw InvalidValueError("div_value: expected a number above 0");
+    if (!(div > 0)) {
+      throw InvalidValueError("div_value: expected a number above 0, got " + std::to_string(div));
+    }
     return cutoffs;
   }
 

@@ -4,7 +4,9 @@
 // random, so that the output has any size.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -89,15 +91,23 @@ class FractionalMaxPool : public Module {
     for (size_t axis = 0; axis < kAxes; ++axis) {
       const int64_t length = shape[2 + axis];
       const int64_t window = kernel_size_.values[axis];
-      counts[axis] = sizes_ ? sizes_->values[axis]
-                            : static_cast<int64_t>(static_cast<double>(length) * ratios_[axis]);
-      if (counts[axis] < 1 || window < 1 || counts[axis] + window - 1 > length) {
+      counts[axis] = sizes_ ? sizes_->values[axis] : share_of(length, ratios_[axis]);
+      if (counts[axis] < 1 || window < 1 || window > length || counts[axis] > length - window + 1) {
         throw ShapeError(name() + "expected sizes of at least 1 with output + kernel - 1 at most " +
                          std::to_string(length) + ", got output " + std::to_string(counts[axis]) +
                          " and kernel " + std::to_string(window));
       }
     }
     return counts;
+  }
+
+  static int64_t share_of(int64_t length, double ratio) {
+    if (!std::isfinite(ratio)) {
+      throw InvalidValueError(name() + "output_ratio: expected a finite number, got " +
+                              std::to_string(ratio));
+    }
+    constexpr double kLimit = 1e18;  // of what is converted, and larger than any axis
+    return static_cast<int64_t>(std::clamp(static_cast<double>(length) * ratio, -kLimit, kLimit));
   }
 
   static Tensor numbers_for(const Tensor& input, const Tensor& samples) {

@@ -209,7 +209,7 @@ struct TripletMarginLoss : TripleLoss {
   const bool swap;
 };
 
-// TripletMarginLoss with a distance of one's own, which gives one number for each row.
+// TripletMarginLoss with your own distance function, which gives one number for each row.
 struct TripletMarginWithDistanceLoss : TripleLoss {
   using Distance = std::function<Tensor(const Tensor&, const Tensor&)>;
 

@@ -16,7 +16,7 @@ namespace detail {
 
 enum class PadMode { kConstant, kReflect, kReplicate, kCircular };
 
-// The numbers of elements before and behind each axis, the last axis first; one number means all.
+// The numbers of elements before and after each axis, the last axis first; one number means all.
 template <int kAxes, PadMode kMode>
 struct Pad : Module {
   // A separate overload, because {1, 2} could be numbers or a layer to copy.

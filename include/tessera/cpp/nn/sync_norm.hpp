@@ -50,14 +50,15 @@ class SyncBatchNorm : public detail::ChannelNorm {
     const Tensor own = full({1}, features_ == 0 ? 0 : x.numel() / features_, x.dtype(), x.device());
     const Tensor sums = all_reduce(group_, concat({x.sum(axes), own}));
     const Tensor count = sums.select(0, -1).detach();
-    if (count.item<double>() <= 1) {
-      throw InvalidValueError("SyncBatchNorm: expected more than 1 value for each channel");
+    if (const auto values = count.item<double>(); values <= 1) {
+      throw InvalidValueError("SyncBatchNorm: expected more than 1 value for each channel, got " +
+                              std::to_string(static_cast<int64_t>(values)));
     }
     const Tensor mean = sums.narrow(0, 0, features_) / count;
     const Tensor apart = x - mean.reshape(shape);
     const Tensor var = all_reduce(group_, square(apart).sum(axes)) / count;
     track(mean, var, count);
-    Tensor result = apart / sqrt(var + options_.eps).reshape(shape);
+    Tensor result = apart * rsqrt(var + options_.eps).reshape(shape);
     if (weight.defined()) result = result * weight.reshape(shape) + bias.reshape(shape);
     return result.astype(input.dtype());
   }
@@ -67,7 +68,9 @@ class SyncBatchNorm : public detail::ChannelNorm {
     if (!running_mean.defined()) return;
     const NoGradGuard no_grad;
     num_batches_tracked += 1;
-    const double share = options_.momentum.value_or(1.0 / num_batches_tracked.item<double>());
+    // Only the mean of all batches has to wait for their number.
+    const double share =
+        options_.momentum ? *options_.momentum : 1.0 / num_batches_tracked.item<double>();
     running_mean.lerp_(mean.astype(running_mean.dtype()), share);
     running_var.lerp_((var * (count / (count - 1))).astype(running_var.dtype()), share);
   }
