@@ -11,11 +11,11 @@ use tessera::distributions::{
     MultivariateNormal, Normal, Uniform,
 };
 use tessera::nn::{
-    AdaptiveLogSoftmaxWithLoss, BatchNorm1d, CircularPad1d, CircularPad2d, CircularPad3d,
-    ConstantPad1d, ConstantPad2d, ConstantPad3d, FractionalMaxPool2d, FractionalMaxPool3d, Linear,
-    Module, Reduction, ReflectionPad1d, ReflectionPad2d, ReflectionPad3d, ReplicationPad1d,
-    ReplicationPad2d, ReplicationPad3d, SyncBatchNorm, TripletMarginWithDistanceLoss, ZeroPad1d,
-    ZeroPad2d, ZeroPad3d,
+    AdaptiveLogSoftmaxWithLoss, BatchNorm1d, BatchNorm1dConfig, CircularPad1d, CircularPad2d,
+    CircularPad3d, ConstantPad1d, ConstantPad2d, ConstantPad3d, FractionalMaxPool2d,
+    FractionalMaxPool3d, Linear, Module, Reduction, ReflectionPad1d, ReflectionPad2d,
+    ReflectionPad3d, ReplicationPad1d, ReplicationPad2d, ReplicationPad3d, SyncBatchNorm,
+    TripletMarginWithDistanceLoss, ZeroPad1d, ZeroPad2d, ZeroPad3d,
 };
 use tessera::optim::{AveragedModel, Lbfgs, LbfgsOptions};
 use tessera::{no_grad, DType, ErrorKind, Generator, Result, Tensor};
@@ -94,7 +94,8 @@ fn triplet_losses_take_a_distance() -> Result<()> {
     (loss.margin, loss.swap, loss.reduction) = (1.0, true, Reduction::None);
     check("triplet_swap", &loss.forward(&a, &b, &c)?)?;
     loss.reduction = Reduction::BatchMean;
-    assert_eq!(loss.forward(&a, &b, &c).unwrap_err().kind(), ErrorKind::Value);
+    let text = message(ErrorKind::Value, loss.forward(&a, &b, &c));
+    assert!(text.ends_with("expected none, mean or sum, got batchmean"), "{text}");
     Ok(())
 }
 
@@ -115,6 +116,14 @@ fn fractional_pooling_has_the_windows_of_its_samples() -> Result<()> {
     let wide = FractionalMaxPool2d::new([3, 3], [3, 3]);
     let kinds = [wide.forward(&wave(&[1, 4, 4], 0.0)?), wide.forward(&wave(&[4, 4], 0.0)?)];
     assert!(kinds.into_iter().all(|found| found.unwrap_err().kind() == ErrorKind::Shape));
+    // Sizes that are not to be computed in 64 bits.
+    let (x, large) = (wave(&[1, 4, 4], 0.0)?, [i64::MAX; 2]);
+    message(ErrorKind::Shape, FractionalMaxPool2d::new(large, [2, 2]).forward(&x));
+    message(ErrorKind::Shape, FractionalMaxPool2d::new([2, 2], large).forward(&x));
+    message(ErrorKind::Shape, FractionalMaxPool2d::with_ratio([2, 2], [1e300, 1.0]).forward(&x));
+    for ratios in [[f64::NAN, 0.5], [0.5, f64::INFINITY]] {
+        message(ErrorKind::Value, FractionalMaxPool2d::with_ratio([2, 2], ratios).forward(&x));
+    }
     Ok(())
 }
 
@@ -141,8 +150,14 @@ fn the_adaptive_softmax_gives_the_values_of_the_table() -> Result<()> {
     check("adaptive_predict", &layer.predict(&x)?)?;
     let one = layer.run(&x.select(0, 0)?, &Tensor::scalar(0i64)?)?;
     assert!((one.output.item::<f64>()? - table()["adaptive_output"][0]).abs() < 1e-9);
-    let beyond = layer.run(&x, &Tensor::from([0i64, 4, 10, 2, 6]));
-    assert_eq!(beyond.unwrap_err().kind(), ErrorKind::Index);
+    let beyond = layer.run(&x, &Tensor::from([1i64, 4, 10, 2, 6]));
+    let text = message(ErrorKind::Index, beyond);
+    assert!(text.ends_with("expected classes from 0 to 9, got numbers from 1 to 10"), "{text}");
+    message(ErrorKind::Shape, layer.run(&x, &Tensor::from([0i64, 4])));
+    // 1.1 goes 9 times into 11, although the quotient of these floats is 10.
+    let narrow = AdaptiveLogSoftmaxWithLoss::with(11, 20, &[4, 10], 1.1, false)?.state_dict()?;
+    assert_eq!(narrow["tail.0.0.weight"].shape(), [9, 11]);
+    assert_eq!(narrow["tail.1.0.weight"].shape(), [9, 11]);
     let falling = AdaptiveLogSoftmaxWithLoss::new(8, 10, &[6, 3]);
     assert_eq!(falling.unwrap_err().kind(), ErrorKind::Value);
     Ok(())
@@ -469,15 +484,18 @@ fn divergences_are_infinite_where_a_value_is_excluded() -> Result<()> {
 }
 
 /// Two ranks with batches of 3 and 5 samples against one layer with all 8.
-#[test]
-fn sync_batch_norm_is_the_batch_norm_of_the_whole_batch() -> Result<()> {
+fn compare_ranks(
+    address: &str,
+    config: impl Fn(BatchNorm1dConfig) -> BatchNorm1dConfig + Sync,
+) -> Result<()> {
     let whole = wave(&[8, 2, 3], 0.0)?.requiring_grad()?;
-    let weights = wave(&[8, 2, 3], 2.0)?;
-    let layer = BatchNorm1d::new(2)?;
+    let (weights, later) = (wave(&[8, 2, 3], 2.0)?, wave(&[8, 2, 3], 4.0)?);
+    let layer = BatchNorm1d::with(2, &config)?;
     // SAFETY: no other thread uses the layer.
     unsafe { tessera::nn::convert(&layer, DType::F64, None)? };
     let expected = layer.forward(&whole)?;
     expected.multiply(&weights)?.sum()?.backward()?;
+    layer.forward(&later)?;
     let gradient = whole.grad()?.unwrap();
     let statistics = layer.state_dict()?;
     let near = |a: &Tensor, b: &Tensor| -> Result<bool> {
@@ -485,8 +503,8 @@ fn sync_batch_norm_is_the_batch_norm_of_the_whole_batch() -> Result<()> {
     };
     let rank = |rank: i32| -> Result<()> {
         let options =
-            GroupOptions { rank: Some(rank), size: Some(2), address: "sync", ..Default::default() };
-        let own = SyncBatchNorm::new(2, &Group::new("threads", &options)?)?;
+            GroupOptions { rank: Some(rank), size: Some(2), address, ..Default::default() };
+        let own = SyncBatchNorm::with(2, &Group::new("threads", &options)?, &config)?;
         // SAFETY: only this thread uses the layer.
         unsafe { tessera::nn::convert(&own, DType::F64, None)? };
         let (start, length) = if rank == 0 { (0, 3) } else { (3, 5) };
@@ -496,9 +514,15 @@ fn sync_batch_norm_is_the_batch_norm_of_the_whole_batch() -> Result<()> {
         found.multiply(&part(&weights)?)?.sum()?.backward()?;
         assert!(near(&found.detach()?, &part(&expected)?)?);
         assert!(near(&x.grad()?.unwrap(), &part(&gradient)?)?);
-        for name in ["running_mean", "running_var"] {
-            assert!(near(&own.state_dict()?[name], &statistics[name])?, "{name}");
+        own.forward(&part(&later)?)?;
+        let state = own.state_dict()?;
+        assert!(state.keys().eq(statistics.keys()));
+        for (name, value) in &statistics {
+            assert!(near(&state[name], value)?, "{name}");
         }
+        let single = Tensor::zeros_with(&[1 - i64::from(rank), 2], |o| o.dtype(DType::F64))?;
+        let text = message(ErrorKind::Value, own.forward(&single));
+        assert!(text.ends_with("expected more than 1 value for each channel, got 1"), "{text}");
         own.eval();
         let alone = own.forward(&x)?; // no other rank is needed
         assert_eq!(alone.shape(), x.shape());
@@ -509,4 +533,12 @@ fn sync_batch_norm_is_the_batch_norm_of_the_whole_batch() -> Result<()> {
         rank(0)?;
         other.join().expect("the other rank")
     })
+}
+
+#[test]
+fn sync_batch_norm_is_the_batch_norm_of_the_whole_batch() -> Result<()> {
+    compare_ranks("sync", |c| c)?;
+    compare_ranks("sync means", |c| c.momentum(None))?; // of all batches
+    compare_ranks("sync without parameters", |c| c.affine(false))?;
+    compare_ranks("sync without statistics", |c| c.track_running_stats(false))
 }

@@ -58,7 +58,9 @@ impl AdaptiveLogSoftmaxWithLoss {
         let make = if head_bias { Linear::new } else { Linear::without_bias };
         let head = make(in_features, head_size)?;
         let cluster = |(number, pair): (usize, &[i64])| -> Result<_> {
-            let inner = (in_features as f64 / div_value.powi(number as i32 + 1)).floor() as i64;
+            // How often the width goes into in_features, without the rounding of their quotient.
+            let (size, width) = (in_features as f64, div_value.powf(number as f64 + 1.0));
+            let inner = ((size - size % width) / width).round() as i64;
             let first = Linear::without_bias(in_features, inner)?;
             Ok(Sequential::new().with(first).with(Linear::without_bias(inner, pair[1] - pair[0])?))
         };
@@ -81,7 +83,11 @@ impl AdaptiveLogSoftmaxWithLoss {
         let count = self.cutoffs[self.cutoffs.len() - 1];
         let outside = classes.less(0)?.logical_or(&classes.greater_equal(count)?)?;
         if outside.any()?.item::<bool>()? {
-            let text = format!("target: expected classes from 0 to {}", count - 1);
+            let (low, high) = (classes.min()?.item::<i64>()?, classes.max()?.item::<i64>()?);
+            let text = format!(
+                "target: expected classes from 0 to {}, got numbers from {low} to {high}",
+                count - 1
+            );
             return Err(Error::new(ErrorKind::Index, text));
         }
         let options = |o: crate::ops::ZerosOptions| o.dtype(input.dtype()).device(input.device());

@@ -78,13 +78,17 @@ fn pool<const N: usize>(
     let (lead, lengths) = shape.split_at(2);
     let counts = match output {
         OutputSize::Sizes(sizes) => *sizes,
+        OutputSize::Ratios(ratios) if ratios.iter().any(|ratio| !ratio.is_finite()) => {
+            let text = format!("{name}: output_ratio: expected finite numbers, got {ratios:?}");
+            return Err(Error::new(ErrorKind::Value, text));
+        }
         OutputSize::Ratios(ratios) => {
             std::array::from_fn(|axis| (lengths[axis] as f64 * ratios[axis]) as i64)
         }
     };
     let fits = |axis: usize| {
-        let (count, window) = (counts[axis], kernel[axis]);
-        count >= 1 && window >= 1 && count + window - 1 <= lengths[axis]
+        let (count, window, length) = (counts[axis], kernel[axis], lengths[axis]);
+        count >= 1 && (1..=length).contains(&window) && count <= length - window + 1
     };
     if !(0..N).all(fits) {
         let text = format!(

@@ -24,7 +24,7 @@ pub use crate::__sequential as sequential;
 
 /// A model: a struct whose fields say how they are made. It gets a function `new`, which makes them,
 /// and [`Module`](crate::nn::Module) with the functions that follow; `visit` names the fields as
-/// [`parts!`](crate::nn::parts) does. Arguments of `new` stand behind the name of the struct.
+/// [`parts!`](crate::nn::parts) does. Arguments of `new` follow the name of the struct.
 ///
 /// ```
 /// use tessera::nn::{model, Linear, Module};

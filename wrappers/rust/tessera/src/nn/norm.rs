@@ -239,8 +239,10 @@ impl SyncBatchNorm {
         let sums = Tensor::concat(&[x.sum_with(|o| o.axes(&axes))?, own])?;
         let sums = all_reduce(&self.group, &sums, ReduceOp::Sum)?;
         let count = sums.select(0, -1)?.detach()?;
-        if count.item::<f64>()? <= 1.0 {
-            let text = "SyncBatchNorm: expected more than 1 value for each channel, got 1 or none";
+        let values = count.item::<f64>()?;
+        if values <= 1.0 {
+            let text = "SyncBatchNorm: expected more than 1 value for each channel";
+            let text = format!("{text}, got {values}");
             return Err(Error::new(ErrorKind::Value, text));
         }
         let mean = sums.narrow(0, 0, self.features)?.divide(&count)?;
@@ -248,8 +250,8 @@ impl SyncBatchNorm {
         let squares = apart.square()?.sum_with(|o| o.axes(&axes))?;
         let var = all_reduce(&self.group, &squares, ReduceOp::Sum)?.divide(&count)?;
         self.track(&mean, &var, &count)?;
-        let deviation = var.add(self.config.eps)?.sqrt()?;
-        let mut result = apart.divide(&deviation.reshape(&shape)?)?;
+        let factor = var.add(self.config.eps)?.rsqrt()?;
+        let mut result = apart.multiply(&factor.reshape(&shape)?)?;
         if let Some((weight, bias)) = &self.channels.affine {
             result = result.multiply(&weight.reshape(&shape)?)?.add(&bias.reshape(&shape)?)?;
         }

@@ -9,7 +9,7 @@ macro_rules! padding {
     ($($name:ident, $count:literal, $mode:literal, $doc:literal;)*) => {$(
         #[doc = $doc]
         ///
-        /// The numbers of elements before and behind each axis, the last axis first.
+        /// The numbers of elements before and after each axis, the last axis first.
         #[derive(Clone, Copy, Debug)]
         pub struct $name(pub [i64; $count]);
 
@@ -41,14 +41,14 @@ macro_rules! constant_padding {
         #[doc = $doc]
         #[derive(Clone, Copy, Debug)]
         pub struct $name {
-            /// The numbers of elements before and behind each axis, the last axis first.
+            /// The numbers of elements before and after each axis, the last axis first.
             pub padding: [i64; $count],
             /// The new elements.
             pub value: Scalar,
         }
 
         impl $name {
-            /// So many elements before and behind each axis, with this value.
+            /// So many elements before and after each axis, with this value.
             pub fn new(padding: [i64; $count], value: impl Into<Scalar>) -> Self {
                 Self { padding, value: value.into() }
             }
