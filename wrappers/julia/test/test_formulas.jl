@@ -67,6 +67,15 @@ end
     @test_throws ArgumentError FractionalMaxPool2d(2)
     @test_throws DimensionMismatch FractionalMaxPool2d(2; output_size=3)(wave(1, 3, 3))
     @test_throws DimensionMismatch FractionalMaxPool2d(2; output_size=3)(wave(3, 3))
+    @test occursin("got none", message_of(ArgumentError, () -> FractionalMaxPool2d(2)))
+    @test occursin("got both", message_of(ArgumentError, () -> FractionalMaxPool2d(2; output_size=3, output_ratio=0.5)))
+    # Sizes that are not to be computed in 64 bits.
+    x, large = wave(1, 4, 4), typemax(Int)
+    @test_throws DimensionMismatch FractionalMaxPool2d(large; output_size=2)(x)
+    @test_throws DimensionMismatch FractionalMaxPool2d(2; output_size=large)(x)
+    @test_throws DimensionMismatch FractionalMaxPool2d(2; output_ratio=1e300)(x)
+    @test_throws ArgumentError FractionalMaxPool2d(2; output_ratio=(NaN, 0.5))(x)
+    @test_throws ArgumentError FractionalMaxPool2d(2; output_ratio=Inf)(x)
 end
 
 @testset "test_the_adaptive_softmax_gives_the_values_of_the_table" begin
@@ -83,9 +92,13 @@ end
     @test same_row("adaptive_log_prob", log_prob(layer, x))
     @test same_row("adaptive_predict", predict(layer, x))
     @test item(layer(x[1, :], Tensor(0)).output) ≈ FORMULAS["adaptive_output"][1]
-    @test_throws ArgumentError layer(x, Tensor([0, 4, 10, 2, 6]))
+    @test occursin("expected classes from 0 to 9, got numbers from 1 to 10",
+        message_of(BoundsError, () -> layer(x, Tensor([1, 4, 10, 2, 6]))))
     @test_throws DimensionMismatch layer(x, Tensor([0, 4]))
     @test_throws ArgumentError AdaptiveLogSoftmaxWithLoss(8, 10, [6, 3])
+    # 1.1 goes 9 times into 11, although the quotient of these floats is 10.
+    narrow = state_dict(AdaptiveLogSoftmaxWithLoss(11, 20, [4, 10]; div_value=1.1))
+    @test size(narrow["tail.0.0.weight"]) == size(narrow["tail.1.0.weight"]) == (9, 11)
 end
 
 @testset "test_lbfgs_makes_the_steps_of_the_table" begin
@@ -301,13 +314,21 @@ end
 # One rank here; two ranks with different batches are tested in Rust and C++.
 @testset "test_sync_batch_norm_of_one_rank_is_the_batch_norm" begin
     group = Tessera.Group("threads"; rank=0, size=1, timeout=60, address="julia sync norm")
-    layer, plain, x = SyncBatchNorm(2, group; dtype=Float64), BatchNorm1d(2; dtype=Float64), wave(8, 2, 3)
-    @test layer(x) == plain(x)
-    @test layer.running_var == plain.running_var
-    @test keys(state_dict(layer)) == keys(state_dict(plain))
-    # What ranks compute together, here by one.
-    fresh = SyncBatchNorm(2, group; dtype=Float64)
-    @test isapprox(Array(Tessera.normalize_ranks(fresh, x)), Array(plain(x)); atol=1e-12)
-    @test isapprox(Array(fresh.running_var), Array(layer.running_var); atol=1e-12)
-    @test_throws DimensionMismatch layer(wave(2, 3))
+    x, later = wave(8, 2, 3), wave(8, 2, 3; phase=4)
+    for options in ((), (momentum=nothing,), (affine=false,), (track_running_stats=false,))
+        layer, plain = SyncBatchNorm(2, group; dtype=Float64, options...), BatchNorm1d(2; dtype=Float64, options...)
+        @test layer(x) == plain(x) && layer(later) == plain(later)
+        @test keys(state_dict(layer)) == keys(state_dict(plain))
+        # What ranks compute together, here by one.
+        fresh = SyncBatchNorm(2, group; dtype=Float64, options...)
+        for batch in (x, later)
+            @test isapprox(Array(detach(Tessera.normalize_ranks(fresh, batch))), Array(detach(plain(batch))); atol=1e-12)
+        end
+        for (name, t) in state_dict(layer)
+            @test isapprox(Array(state_dict(fresh)[name]), Array(t); atol=1e-12)
+        end
+        @test_throws DimensionMismatch layer(wave(2, 3))
+    end
+    layer = SyncBatchNorm(2, group; dtype=Float64)
+    @test occursin("got 1", message_of(ArgumentError, () -> Tessera.normalize_ranks(layer, wave(1, 2))))
 end

@@ -25,7 +25,7 @@ function AdaptiveLogSoftmaxWithLoss(in_features::Integer, n_classes::Integer, cu
         throw(ArgumentError("cutoffs: expected rising numbers from 1 to $(n_classes - 1), got $cutoffs"))
     div_value > 0 || throw(ArgumentError("div_value: expected a number above 0, got $div_value"))
     head = Dense(in_features => ends[1] + length(ends) - 1; bias=head_bias, dtype=dtype)
-    cluster(i) = (inner = floor(Int, in_features / float(div_value)^i);
+    cluster(i) = (inner = Int(fld(float(in_features), float(div_value)^i));
         Chain(Dense(in_features => inner; bias=false, dtype=dtype), Dense(inner => ends[i + 1] - ends[i]; bias=false, dtype=dtype)))
     return AdaptiveLogSoftmaxWithLoss(head, Chain[cluster(i) for i in 1:(length(ends) - 1)], ends)
 end
@@ -36,8 +36,9 @@ function (layer::AdaptiveLogSoftmaxWithLoss)(x::Tensor, target::Tensor)
         throw(DimensionMismatch("target: expected one class for each row of $(size(x)), got $(size(target))"))
     rows = reshape_row_major(x, (-1, size(x, ndims(x))))
     classes, ends = astype(reshape_row_major(target, (-1,)), Int64), layer.cutoffs
-    Bool(any(logical_or(less(classes, 0), greater_equal(classes, last(ends))))) &&
-        throw(ArgumentError("target: expected classes from 0 to $(last(ends) - 1)"))
+    Bool(any(logical_or(less(classes, 0), greater_equal(classes, last(ends))))) && throw(BoundsError(OutOfBounds(
+        "target: expected classes from 0 to $(last(ends) - 1), got numbers from $(item(minimum(classes))) to " *
+        "$(item(maximum(classes)))")))
     tails, columns = zeros(size(classes); dtype=eltype(x), device=device(x)), classes
     for (i, layers) in enumerate(layer.tail)
         inside = logical_and(greater_equal(classes, ends[i]), less(classes, ends[i + 1]))

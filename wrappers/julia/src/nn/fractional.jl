@@ -21,7 +21,8 @@ for (count, along) in ((2, "two axes"), (3, "three axes"))
         end
         function $layer(kernel; output_size=nothing, output_ratio=nothing, return_indices=false)
             (output_size === nothing) == (output_ratio === nothing) && throw(ArgumentError(
-                string($(string(layer)), ": expected either output_size or output_ratio")))
+                string($(string(layer)), ": expected either output_size or output_ratio, got ",
+                    output_size === nothing ? "none" : "both")))
             sizes = output_size === nothing ? nothing : per_axis(output_size, $count, "output_size")
             ratio = output_ratio isa Real ? ntuple(_ -> output_ratio, $count) : output_ratio
             return $layer(per_axis(kernel, $count, "kernel"), sizes, ratio, return_indices)
@@ -41,8 +42,8 @@ function fractional_pool(layer, x, samples, ::Val{N}) where {N}
     end
     ndims(x) == N + 2 || throw(DimensionMismatch("$kind: expected $(N + 1) or $(N + 2) axes, got $(size(x))"))
     lead, lengths = size(x)[1:2], size(x)[3:end]
-    counts = layer.output_size === nothing ? floor.(Int, lengths .* layer.output_ratio) : layer.output_size
-    all(1 .<= counts) && all(1 .<= layer.kernel) && all(counts .+ layer.kernel .- 1 .<= lengths) ||
+    counts = layer.output_size === nothing ? shares_of(kind, lengths, layer.output_ratio) : layer.output_size
+    all(1 .<= counts) && all(1 .<= layer.kernel .<= lengths) && all(counts .<= lengths .- layer.kernel .+ 1) ||
         throw(DimensionMismatch("$kind: expected sizes of at least 1 with output + kernel - 1 at most the input's $lengths, " *
             "got output $counts and kernel $(layer.kernel)"))
     samples === nothing && (samples = rand((lead..., N); dtype=eltype(x), device=device(x)))
@@ -63,6 +64,11 @@ function fractional_pool(layer, x, samples, ::Val{N}) where {N}
     values, best = max_with_indices(picked; dims=N + 3, keepdims=false)
     positions = gather(reshape_row_major(flat, by_window), unsqueeze(best; dims=N + 3); dims=N + 3)
     return values, dropdims(positions; dims=N + 3)
+end
+
+function shares_of(kind, lengths, ratios)
+    all(isfinite, ratios) || throw(ArgumentError("$kind: output_ratio: expected finite numbers, got $ratios"))
+    return trunc.(Int, clamp.(lengths .* ratios, -1e18, 1e18)) # the bounds are what an Int holds, and larger than any axis
 end
 
 counted(n, dtype, like) = _arange(0, n, 1, dtype, device(like))

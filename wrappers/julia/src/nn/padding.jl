@@ -13,7 +13,7 @@ for (kind, mode, what) in (
     text = """
         $layer(padding)
 
-    $what $axes. `padding` has the numbers of elements before and behind each axis, the last axis first; one number means all.
+    $what $axes. `padding` has the numbers of elements before and after each axis, the last axis first; one number means all.
     """
     @eval begin
         @doc $text struct $layer <: Layer
@@ -29,7 +29,7 @@ for (count, axes) in ((1, "the last axis"), (2, "the last two axes"), (3, "the l
     text = """
         $layer(padding, value)
 
-    A number around $axes. `padding` has the numbers of elements before and behind each axis, the last axis first; one number
+    A number around $axes. `padding` has the numbers of elements before and after each axis, the last axis first; one number
     means all.
     """
     @eval begin
