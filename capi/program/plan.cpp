@@ -299,7 +299,12 @@ Tensor Plan::output(const Named& named, std::span<const Tensor> given) const {
     return Tensor::adopt(
         new TensorImpl(from.storage(), view.dtype, view.sizes, view.strides, offset));
   }
-  return Tensor::share(impl_of(slots_[at]));
+  Tensor made = Tensor::share(impl_of(slots_[at]));
+  const bool is_stored =
+      group >= 0 && groups_[static_cast<size_t>(group)].memory == Memory::kStored;
+  // The plan's own view serves later runs, so the caller gets another tensor on the memory.
+  if (is_stored && !program_.values[at].stored.defined()) return made.detached();
+  return made;
 }
 
 std::vector<Tensor> Plan::run(std::span<const Tensor> given) {

@@ -12,6 +12,7 @@
 //   left out.
 // - An output has memory of its own. It is used again when nobody holds the tensor that the last
 //   run gave, and it is as it was given; else it is replaced.
+//   A view of an input or of a stored tensor is a new tensor on that memory in each run.
 // - An operator without an out= form is called as recorded, and its results are new in every run.
 // On the CPU the second run keeps the launches of a call, if they and nothing else are what the
 // call does: made again on overwritten memory they must give the same bytes. Later runs make these

@@ -186,10 +186,9 @@ class Planner {
   }
 
   Tensor observed_output(const Named& named) {
-    const Group& group = group_of(named.value);
-    const Tensor& made = tensor(named.value);
-    if (group.memory != Memory::kInput) return made;
-    return plan_->output(named, given_);
+    const Memory memory = group_of(named.value).memory;
+    if (memory == Memory::kInput || memory == Memory::kStored) return plan_->output(named, given_);
+    return tensor(named.value);
   }
 
   // Whether every result of a step can be memory of the plan.

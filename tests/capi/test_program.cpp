@@ -94,6 +94,28 @@ TEST(Program, P17_gives_an_input_or_a_view_of_it) {
   }
 }
 
+TEST(Program, P17_gives_a_view_of_a_parameter_anew_in_every_run) {
+  const Tensor x = vector({1});
+  const Tensor w(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
+  const Program program =
+      recorded(x, [&](tsr_tensor, tsr_tensor* y) { ok(tsr_matrix_transpose(w, y)); }, {w});
+  for (int round = 0; round < 4; ++round) {
+    const Tensor y = run(program, x);
+    int32_t requires_grad = -1;
+    ok(tsr_tensor_requires_grad(y, &requires_grad));
+    EXPECT_EQ(requires_grad, 0) << round;
+    same(y, reals(TSR_FLOAT32, {2, 2}, {1.0 + round, 3, 2, 4}));
+    ok(tsr_fill_inplace(w, TSR_F64(7)));
+    same(y, reals(TSR_FLOAT32, {2, 2}, {7, 7, 7, 7}));
+    // What the caller makes of the tensor is its own affair.
+    ok(tsr_tensor_set_requires_grad(y, 1));
+    const Tensor other = vector({1, 2, 3});
+    ok(tsr_tensor_set_data(y, other));
+    const Tensor next(reals(TSR_FLOAT32, {2, 2}, {2.0 + round, 2, 3, 4}));
+    ok(tsr_copy_inplace(w, next, 0));
+  }
+}
+
 TEST(Program, P17_keeps_writes_in_their_order) {
   const Tensor x = vector({1, 2, 3, 4});
   const Tensor total = vector({0, 0, 0, 0});
