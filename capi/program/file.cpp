@@ -241,14 +241,25 @@ class Reader {
     refuse("it lacks the tensor '", name, "'");
   }
 
-  static std::vector<int64_t> checked_strides(const Json& row, const Tensor& tensor) {
-    auto strides = row.at("strides").get<std::vector<int64_t>>();
-    const bool good = strides.size() == tensor.sizes().size() &&
-                      std::all_of(strides.begin(), strides.end(), [&](int64_t stride) {
-                        return stride >= 0 && stride <= (int64_t{1} << 40);
-                      });
-    if (!good) refuse("impossible strides");
-    return strides;
+  // Where the elements of a stored tensor lie, relative to its first one. A file may say anything.
+  static Extent extent_in(const Json& row, DimsView sizes, DimsView strides, DType dtype) {
+    const auto name = row.at("name").get<std::string>();
+    if (strides.size() != sizes.size())
+      refuse("'", name, "' has the shape ", sizes, " and the strides ", strides);
+    try {
+      if (checked_numel(sizes, itemsize(dtype)) == 0) return {0, 0};
+      return checked_extent(sizes, strides, itemsize(dtype));
+    } catch (const Error& error) {
+      if (error.code() != Code::kShape) throw;
+      refuse("'", name, "': ", error.message());
+    }
+  }
+
+  // Strides may be negative, so the first element need not be the lowest.
+  static Tensor uninitialised(DimsView sizes, DimsView strides, const Extent& extent, DType dtype,
+                              Device device) {
+    const auto nbytes = static_cast<uint64_t>((extent.high - extent.low) * itemsize(dtype));
+    return make_fresh(allocate_storage(device, nbytes), dtype, sizes, strides, -extent.low);
   }
 
   void read_stored(const Json& row) {
@@ -275,22 +286,20 @@ class Reader {
   }
 
   Tensor read_own(const Json& row, const Value& value) const {
-    Tensor tensor = find(concat("tensor.", value.name));
-    if (row.contains("strides")) {
-      const auto strides = checked_strides(row, tensor);
-      if (tensor.numel() > 0)
-        static_cast<void>(checked_extent(tensor.sizes(), strides, tensor.itemsize()));
-      const Tensor laid_out = empty_strided(tensor.sizes(), strides, tensor.dtype());
-      ops::copy_memory(laid_out, tensor);
-      tensor = laid_out;
-    }
-    if (value.device.is_cpu()) return tensor;
-    static_cast<void>(
-        device_arg(static_cast<int32_t>(value.device.type), value.device.index, "path"));
-    const Tensor there =
-        empty_strided(tensor.sizes(), tensor.strides(), tensor.dtype(), value.device);
-    ops::copy_memory(there, tensor);
-    return there;
+    const Tensor tensor = find(concat("tensor.", value.name));
+    if (value.device.is_cpu() && !row.contains("strides")) return tensor;
+    if (!value.device.is_cpu())
+      static_cast<void>(
+          device_arg(static_cast<int32_t>(value.device.type), value.device.index, "path"));
+    const auto given = row.contains("strides")
+                           ? row.at("strides").get<std::vector<int64_t>>()
+                           : std::vector<int64_t>(tensor.strides().begin(), tensor.strides().end());
+    const DimsView strides(given.data(), given.size());
+    const Extent extent = extent_in(row, tensor.sizes(), strides, tensor.dtype());
+    const Tensor laid_out =
+        uninitialised(tensor.sizes(), strides, extent, tensor.dtype(), value.device);
+    ops::copy_memory(laid_out, tensor);
+    return laid_out;
   }
 
   Tensor read_alias(const Json& row) const {
@@ -304,22 +313,18 @@ class Reader {
     if (!base.is_contiguous())
       refuse("a tensor shares the memory of value ", of, ", which has gaps");
     const auto shape = row.at("shape").get<std::vector<int64_t>>();
-    const DimsView sizes(shape.data(), shape.size());
-    static_cast<void>(checked_numel(sizes, base.itemsize()));
-    const auto strides = row.at("strides").get<std::vector<int64_t>>();
+    const auto given = row.at("strides").get<std::vector<int64_t>>();
+    const DimsView sizes(shape.data(), shape.size()), strides(given.data(), given.size());
     const auto offset = alias.at("offset").get<int64_t>();
-    const bool sane = strides.size() == shape.size() &&
-                      std::all_of(strides.begin(), strides.end(), [&](int64_t stride) {
-                        return stride >= 0 && stride <= base.numel();
-                      });
-    if (!sane) refuse("impossible strides");
-    const Extent extent = checked_extent(sizes, strides, base.itemsize());
-    if (offset < 0 || extent.low < 0 || offset > base.numel() ||
-        extent.high > base.numel() - offset)
-      refuse("a tensor leaves the memory that it shares");
-    return Tensor::adopt(new TensorImpl(base.storage(), base.dtype(), sizes,
-                                        DimsView(strides.data(), strides.size()),
-                                        base.offset() + offset));
+    const Extent extent = extent_in(row, sizes, strides, base.dtype());
+    // The first element lies in the memory, so the sums below cannot overflow.
+    const bool inside = offset >= 0 && offset <= base.numel() && offset + extent.low >= 0 &&
+                        extent.high <= base.numel() - offset;
+    if (!inside)
+      refuse("'", row.at("name").get<std::string>(), "', with offset ", offset, ", shape ", sizes,
+             " and strides ", strides, ", leaves the ", base.numel(), " elements that it shares");
+    return Tensor::adopt(
+        new TensorImpl(base.storage(), base.dtype(), sizes, strides, base.offset() + offset));
   }
 
   static optim::Kind kind_of(const std::string& description) {

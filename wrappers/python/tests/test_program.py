@@ -421,6 +421,51 @@ def test_p17_parameters_may_be_parts_of_parts_of_one_memory() -> None:
         assert [loaded.tensor("few")[0].item(), loaded.tensor("some")[1].item()] == [10.0, 10.0]
 
 
+def test_p17_a_stored_tensor_may_have_any_strides() -> None:
+    whole = ts.arange(8.0)
+    parts = {"whole": whole, "back": whole[6:1:-2], "one": whole[3::100]}
+    alone = ts.arange(6.0).reshape(2, 3)[::-1, ::-2]  # on memory that nothing else has
+    recorded = program.record(lambda x: (x + parts["back"][:2] + parts["one"]) * alone, ts.ones(2), parameters=parts)
+    loaded = program.from_bytes(recorded.to_bytes())
+    for _ in range(3):
+        np.testing.assert_array_equal(loaded(ts.ones(2)).numpy(), recorded(ts.ones(2)).numpy())
+    loaded.tensor("whole")[4] = 100.0
+    loaded.tensor("whole")[3] = 50.0
+    np.testing.assert_array_equal(loaded.tensor("back").numpy(), [6, 100, 2])
+    np.testing.assert_array_equal(loaded.tensor("one").numpy(), [50])
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("back", {"strides": [-4]}, r"'back', with offset 6, shape \[3\] and strides \[-4\], leaves the 8 elements"),
+        ("back", {"strides": [1]}, "leaves the 8 elements"),
+        ("back", {"strides": [2, 1]}, r"'back' has the shape \[3\] and the strides \[2, 1\]"),
+        ("back", {"strides": [-(2**62)]}, r"'back': expected offsets .* strides \[-4611686018427387904\]"),
+        ("back", {"shape": [2**62], "strides": [0]}, "'back': expected fewer than"),
+        ("back", {"offset": -1}, "'back', with offset -1"),
+        ("back", {"offset": 9}, "'back', with offset 9"),
+        ("back", {"offset": 2**63 - 1}, "'back', with offset"),
+        ("alone", {"strides": [1]}, r"'alone' has the shape \[2, 2\] and the strides \[1\]"),
+        ("alone", {"strides": [-(2**62), 1]}, "'alone': expected offsets"),
+    ],
+)
+def test_p17_strides_that_lead_out_of_memory_are_refused(
+    name: str, change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    whole = ts.arange(8.0)
+    parts = {"whole": whole, "back": whole[6:1:-2], "alone": ts.arange(6.0).reshape(2, 3)[::-1, ::-2]}
+    recorded = program.record(lambda x: x + parts["back"][0] + parts["alone"], ts.ones(2), parameters=parts)
+
+    def edit(text: Any) -> None:
+        row = next(each for each in text["tensors"] if each["name"] == name)
+        for key, value in change.items():
+            (row["alias"] if key == "offset" else row)[key] = value
+
+    with pytest.raises(OSError, match=message):
+        program.load(changed(recorded, edit, tmp_path / "x.program"))
+
+
 def test_p17_a_hook_cannot_save_the_program_that_runs() -> None:
     w = nn.Parameter(ts.ones(4))
     optimizer = optim.SGD([w], lr=0.1)
