@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One program from recordings with different sizes.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -301,6 +302,13 @@ class Unifier {
            std::memcmp(left.data(), right.data(), static_cast<size_t>(left.nbytes())) == 0;
   }
 
+  // A nan is the same argument as the same nan.
+  static bool same_bits(std::span<const double> a, std::span<const double> b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+      return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
+    });
+  }
+
   void compare(const Program& other) const {
     const Program& first = *programs_[0];
     if (!other.sizes.empty()) refuse("one has a dynamic size already");
@@ -325,6 +333,7 @@ class Unifier {
   void unify_step(Program& made, size_t at) const {
     const Step& first = programs_[0]->steps[at];
     Step& step = made.steps[at];
+    const std::string_view letters = letters_of(*first.symbol);
     const auto where = [&](size_t k) {
       const CallInfo& info = *first.symbol->info;
       const char* name = static_cast<int32_t>(k) < info.n ? info.args[k].name : "dst";
@@ -338,9 +347,12 @@ class Unifier {
       for (size_t k = 0; k < first.args.size(); ++k) {
         const Argument& a = first.args[k];
         const Argument& b = other.args[k];
+        const bool may_follow = a.kind == TSR_VALUE_INT && required(letters[k]) != arg_type::kEnum;
         const bool same = a.kind == b.kind && a.n == b.n && a.values == b.values &&
-                          a.text == b.text && a.reals == b.reals && a.real == b.real &&
-                          a.imaginary == b.imaginary;
+                          a.text == b.text && same_bits(a.reals, b.reals) &&
+                          same_bits({&a.real, 1}, {&b.real, 1}) &&
+                          same_bits({&a.imaginary, 1}, {&b.imaginary, 1}) &&
+                          (may_follow || a.integer.base == b.integer.base);
         if (!same) refuse(where(k), " differs and is no integer");
       }
     }

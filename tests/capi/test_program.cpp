@@ -302,6 +302,39 @@ TEST(Program, P17_refuses_to_follow_a_number_that_follows_no_rule) {
   EXPECT_NE(last_error().find("tsr_add_scalar"), std::string::npos) << last_error();
 }
 
+TEST(Program, P17_refuses_flags_that_follow_a_size) {
+  const auto record_at = [](int64_t n) {
+    Tensor x(reals(TSR_FLOAT32, {n}, std::vector<double>(static_cast<size_t>(n), 1)));
+    return recorded(x, [n](tsr_tensor in, tsr_tensor* y) {
+      ok(tsr_sort(in, 0, n == 3 ? 1 : 0, 0, y));  // would be n - 2
+    });
+  };
+  const Program two = record_at(2), three = record_at(3);
+  const tsr_program both[2] = {two, three};
+  Program program;
+  refused(tsr_program_unify(both, 2, program.slot()), TSR_VALUE);
+  EXPECT_NE(last_error().find("`descending` of call 0, tsr_sort, differs"), std::string::npos)
+      << last_error();
+}
+
+TEST(Program, P17_of_two_sizes_may_have_a_nan) {
+  const auto record_at = [](int64_t n, double number) {
+    Tensor x(reals(TSR_FLOAT32, {n}, std::vector<double>(static_cast<size_t>(n), 1)));
+    return recorded(
+        x, [number](tsr_tensor in, tsr_tensor* y) { ok(tsr_add_scalar(in, TSR_F64(number), y)); });
+  };
+  const Program two = record_at(2, kNan), three = record_at(3, kNan);
+  const tsr_program both[2] = {two, three};
+  Program program;
+  ok(tsr_program_unify(both, 2, program.slot()));
+  const Tensor x = vector({1, 2, 3, 4});
+  same(run(reloaded(program), x), reals(TSR_FLOAT32, {4}, {kNan, kNan, kNan, kNan}));
+  // Zeros of different signs are no such argument.
+  const Program plus = record_at(2, 0.0), minus = record_at(3, -0.0);
+  const tsr_program zeros[2] = {plus, minus};
+  refused(tsr_program_unify(zeros, 2, program.slot()), TSR_VALUE);
+}
+
 TEST(Program, P17_refuses_reads_of_the_host) {
   const Tensor x = vector({1});
   const tsr_tensor given = x;
