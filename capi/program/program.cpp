@@ -74,6 +74,7 @@ int64_t Integer::at(const Sizes& sizes) const {
 Program::Program() : Object(kProgramTag) {}
 Program::~Program() {
   runner.reset();
+  if (!handed_out_) return;
   for (const auto& optimizer : optimizers) take_back(optimizer.get());
   for (const auto& generator : generators) take_back(generator.get());
   for (const Value& value : values) {
@@ -178,6 +179,7 @@ void Program::check() {
     TSR_CHECK(is_value(output.value) && exists[static_cast<size_t>(output.value)], Code::kAbi,
               nullptr, "output '", output.name, "' has no value");
   }
+  handed_out_ = true;
   for (const auto& optimizer : optimizers) hand_out(optimizer.get());
   for (const auto& generator : generators) hand_out(generator.get());
   for (const Value& value : values) {

@@ -132,6 +132,9 @@ class Program final : public Object {
   ~Program();
   void check_sizes() const;
 
+  // What it holds counts as given out, so that runs may call the ABI with it: after check().
+  bool handed_out_ = false;
+
   ForkMutex mutex_;                            // of a run
   std::atomic<std::thread::id> running_on_{};  // the thread that holds it
 };

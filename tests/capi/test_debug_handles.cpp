@@ -131,6 +131,41 @@ TEST(DebugHandles, are_listed_by_their_kinds) {
   tsr_tensor_release(w);
 }
 
+namespace {
+
+// Of (x + w) + by, with x of n elements.
+tsr_program record_sum(tsr_tensor w, int64_t n, double by) {
+  tsr_tensor x = f32_vector(n), sum = nullptr, y = nullptr;
+  tsr_program program = nullptr;
+  ok(tsr_program_record_begin(&x, 1, nullptr, 0, &w, 1, nullptr, 0));
+  ok(tsr_add(x, w, &sum));
+  ok(tsr_add_scalar(sum, TSR_F64(by), &y));
+  ok(tsr_program_record_end(&y, 1, nullptr, 0, &program));
+  for (tsr_tensor each : {x, sum, y}) tsr_tensor_release(each);
+  return program;
+}
+
+}  // namespace
+
+TEST(DebugHandles, stay_live_where_recordings_give_no_program) {
+  tsr_tensor w = f32_vector(1), other = f32_vector(1);
+  const void* data = nullptr;
+  ok(tsr_program_record_begin(nullptr, 0, nullptr, 0, &w, 1, nullptr, 0));
+  ok(tsr_program_record_cancel());
+  ok(tsr_tensor_data(w, &data));
+  tsr_program program = nullptr;
+  ok(tsr_program_record_begin(nullptr, 0, nullptr, 0, &w, 1, nullptr, 0));
+  refused(tsr_program_record_end(&other, 1, nullptr, 0, &program), TSR_VALUE);
+  ok(tsr_tensor_data(w, &data));
+  const tsr_program both[2] = {record_sum(w, 2, 0.5), record_sum(w, 3, 0.25)};
+  refused(tsr_program_unify(both, 2, &program), TSR_VALUE);
+  ok(tsr_tensor_data(w, &data));
+  for (tsr_program each : both) tsr_program_release(each);
+  ok(tsr_tensor_data(w, &data));
+  tsr_tensor_release(w);
+  tsr_tensor_release(other);
+}
+
 TEST(DebugHandles, refuses_what_was_never_a_handle) {
   alignas(16) char memory[256] = {};
   const void* data = nullptr;
