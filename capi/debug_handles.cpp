@@ -19,8 +19,13 @@
 #include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/log.h"
+#include "capi/program/program.h"
+#include "dist/collectives.h"
+#include "dist/data_parallel.h"
+#include "dist/sharded_optimizer.h"
 #include "io/safetensors.h"
 #include "memory/quarantine.h"
+#include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "profile/profiler.h"
 
@@ -103,8 +108,14 @@ const char* current_call() noexcept {
 const char* kind_name(ObjectTag kind) noexcept {
   // Of the layers above autograd, which have tags of their own.
   if (kind == optim::kOptimizerTag) return "optimizer";
+  if (kind == optim::kGradScalerTag) return "gradient scaler";
   if (kind == io::kArchiveTag) return "archive";
   if (kind == profile::kProfilerTag) return "profiler";
+  if (kind == program::kProgramTag) return "program";
+  if (kind == dist::kGroupTag) return "group";
+  if (kind == dist::kWorkTag) return "work";
+  if (kind == dist::kDataParallelTag) return "data-parallel";
+  if (kind == dist::kShardedOptimizerTag) return "sharded optimizer";
   switch (kind) {
     case ObjectTag::kTensor:
       return "tensor";

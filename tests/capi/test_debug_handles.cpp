@@ -131,6 +131,31 @@ TEST(DebugHandles, are_listed_by_their_kinds) {
   tsr_tensor_release(w);
 }
 
+TEST(DebugHandles, of_programs_scalers_and_groups_are_listed_by_their_kinds) {
+  tsr_tensor w = leaf(2);
+  tsr_program program = example_program();
+  tsr_grad_scaler scaler = example_scaler();
+  tsr_group group = example_group();
+  tsr_work work = nullptr;
+  ok(tsr_group_barrier(group, &work));
+  tsr_data_parallel parallel = example_data_parallel(w);
+  tsr_sharded_optimizer sharded = example_sharded_optimizer(w);
+  const std::string all = snapshot();
+  for (const char* kind :
+       {"program", "gradient scaler", "group", "work", "data-parallel", "sharded optimizer"}) {
+    EXPECT_NE(all.find("\"kind\":\"" + std::string(kind) + "\""), std::string::npos)
+        << kind << " in " << all;
+  }
+  EXPECT_EQ(all.find("\"kind\":\"object\""), std::string::npos) << all;
+  tsr_sharded_optimizer_release(sharded);
+  tsr_data_parallel_release(parallel);
+  tsr_work_release(work);
+  tsr_group_release(group);
+  tsr_grad_scaler_release(scaler);
+  tsr_program_release(program);
+  tsr_tensor_release(w);
+}
+
 namespace {
 
 // Of (x + w) + by, with x of n elements.
