@@ -148,5 +148,8 @@ uint64_t failures_recorded() noexcept;
 // Throws the error of a callback that returned `status`: this thread's record with its payload if
 // it was written after `before`, else a plain error that names the callback.
 [[noreturn]] void throw_host_failure(tsr_status status, uint64_t before, const char* callback);
+// This thread's record of a call that returned `status`, with its payload, as an error: for code of
+// the library that calls the ABI and lets the error go on.
+Error take_failure(tsr_status status, const char* file, int32_t line);
 
 }  // namespace tsr::capi

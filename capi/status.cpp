@@ -168,14 +168,17 @@ uint64_t failures_recorded() noexcept {
   return t_record.count;
 }
 
-void throw_host_failure(tsr_status status, uint64_t before, const char* callback) {
+Error take_failure(tsr_status status, const char* file, int32_t line) {
   ThreadRecord& record = t_record;
-  if (record.count != before && record.head.code == status) {
-    Error error(static_cast<Code>(status), nullptr, std::string(record.message.view()), kHostFile);
-    error.set_payload(std::exchange(record.payload.get(), nullptr));
-    error.set_native_code(record.head.native_code);
-    throw error;
-  }
+  Error error(static_cast<Code>(status), nullptr, std::string(record.message.view()), file, line);
+  error.set_payload(std::exchange(record.payload.get(), nullptr));
+  error.set_native_code(record.head.native_code);
+  return error;
+}
+
+void throw_host_failure(tsr_status status, uint64_t before, const char* callback) {
+  if (t_record.count != before && t_record.head.code == status)
+    throw take_failure(status, kHostFile, 0);
   const Code code = is_known_code(status) ? static_cast<Code>(status) : Code::kCallback;
   throw Error(code, nullptr, concat("the ", callback, " callback returned ", status), kHostFile);
 }

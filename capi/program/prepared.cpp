@@ -128,13 +128,9 @@ void Prepared::call(int32_t number) {
 }
 
 void Prepared::fail(int32_t number, tsr_status status) const {
-  tsr_error_view view{};
-  view.struct_size = sizeof view;
-  std::string message;
-  if (tsr_error_last(&view) == TSR_OK && view.message != nullptr)
-    message.assign(view.message, static_cast<size_t>(view.message_len));
-  throw_error(static_cast<Code>(status), nullptr, __FILE__, __LINE__,
-              concat("call ", number, " of the program, ", name_, ": ", message));
+  Error error = take_failure(status, __FILE__, __LINE__);
+  error.prepend(concat("call ", number, " of the program, ", name_, ": "));
+  throw error;
 }
 
 }  // namespace tsr::capi::program

@@ -415,6 +415,21 @@ def test_p17_errors_in_a_replay_are_those_of_the_calls() -> None:
     assert replayed(recorded)["kept"]
 
 
+def test_p17_an_exception_of_a_hook_comes_out_of_the_run() -> None:
+    model, _, recorded, batches = recorded_mlp()
+    error = ValueError("of the hook")
+
+    def fail(grad: Any) -> None:
+        raise error
+
+    handle = next(iter(model.parameters())).register_hook(fail)
+    with pytest.raises(ValueError, match="of the hook") as caught:
+        recorded(*batches[0])
+    assert caught.value is error
+    handle.remove()
+    assert np.isfinite(recorded(*batches[0]).item())
+
+
 def test_p17_two_threads_may_train_with_one_program() -> None:
     import threading
 
