@@ -217,10 +217,12 @@ tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep
 }
 
 tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous) {
+  clear(previous);
   return guard(Call(kInfo_scope_set_current, scope), [&] {
+    out_arg(previous, "previous");
     ScopeObject* object = scope == nullptr ? nullptr : scope_arg(scope);
-    *out_arg(previous, "previous") =
-        reinterpret_cast<tsr_scope>(static_cast<Object*>(std::exchange(t_scope, object)));
+    ScopeObject* before = std::exchange(t_scope, object);
+    *previous = reinterpret_cast<tsr_scope>(static_cast<Object*>(before));
   });
 }
 

@@ -259,6 +259,21 @@ TEST(Scope, belongs_to_the_thread_that_began_it) {
   EXPECT_EQ(tsr_live_handles(), before);
 }
 
+TEST(Scope, stays_current_where_another_cannot_be_made_current) {
+  auto* const no_scope = wrong_kind<tsr_scope>();
+  const int64_t before = tsr_live_handles();
+  Scope outer, inner;
+  refused(tsr_scope_set_current(nullptr, nullptr), TSR_INVALID_ARGUMENT);
+  refused(tsr_scope_set_current(outer.handle, nullptr), TSR_INVALID_ARGUMENT);
+  tsr_scope previous = outer.handle;
+  refused(tsr_scope_set_current(no_scope, &previous), TSR_INVALID_ARGUMENT);
+  EXPECT_EQ(previous, nullptr);
+  EXPECT_NE(f32_vector(2), nullptr);
+  EXPECT_EQ(tsr_live_handles(), before + 1);
+  inner.end();
+  EXPECT_EQ(tsr_live_handles(), before) << "it belonged to the inner scope";
+}
+
 TEST(Scope, is_no_part_of_a_state_restored_on_another_thread) {
   const int64_t before = tsr_live_handles();
   tsr_ambient ambient = nullptr;
