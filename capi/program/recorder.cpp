@@ -161,6 +161,11 @@ void Recorder::refuse(const std::string& what) const {
                      place.empty() ? "" : "\nCalled from:\n", place));
 }
 
+// The first one is that of the recording.
+void Recorder::keep_failure() noexcept {
+  if (failure_ == nullptr) failure_ = std::current_exception();
+}
+
 void Recorder::note_memory(const void* block, bool allocated) noexcept {
   try {
     if (allocated) {
@@ -169,7 +174,7 @@ void Recorder::note_memory(const void* block, bool allocated) noexcept {
       blocks_.erase(block);
     }
   } catch (...) {
-    failure_ = "out of memory";
+    keep_failure();
   }
 }
 
@@ -426,7 +431,7 @@ void Recorder::after(bool succeeded, std::span<const tsr_value> results) noexcep
     // The memory of the host may be gone later.
     if (is_host_data_ && !results.empty()) keep_host_data(program_->steps.back().results[0]);
   } catch (...) {
-    failure_ = "no memory for a call";
+    keep_failure();
   }
   is_host_data_ = false;
 }
@@ -441,7 +446,7 @@ void Recorder::note(int32_t function, std::span<const tsr_value> args, const Ten
 }
 
 ProgramPtr Recorder::finish(std::span<const Tensor> outputs, std::span<const std::string> names) {
-  TSR_CHECK(failure_.empty(), Code::kOutOfMemory, nullptr, failure_);
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
   static constexpr CallInfo kOutputs{0, 0, "the recorded function"};
   running_ = &kOutputs;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -15,6 +15,7 @@
 // refused; the error names the call and, if a stack callback is set, the host's place.
 #pragma once
 
+#include <exception>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -69,6 +70,7 @@ class Recorder {
   int32_t optimizer_of(const void* handle);
   void keep_host_data(int32_t value);
   void settle_host_data();
+  void keep_failure() noexcept;
   void see_writes();
   void give_results(std::span<const tsr_value> results);
   void refuse_access(Policy policy, std::span<const tsr_value> args);
@@ -87,8 +89,8 @@ class Recorder {
   std::unordered_map<const void*, int32_t> generators_, optimizers_;
   Step pending_;
   bool has_pending_ = false;
-  bool is_host_data_ = false;  // the pending call makes a tensor of host data
-  std::string failure_;        // of after(), which cannot throw
+  bool is_host_data_ = false;   // the pending call makes a tensor of host data
+  std::exception_ptr failure_;  // of what cannot throw
   int32_t depth_ = 0;
   const CallInfo* running_ = nullptr;  // the outermost call
   bool in_backward_ = false;

@@ -335,6 +335,27 @@ TEST(Program, P17_of_two_sizes_may_have_a_nan) {
   refused(tsr_program_unify(zeros, 2, program.slot()), TSR_VALUE);
 }
 
+TEST(Program, P17_a_recording_ends_with_the_error_that_it_met) {
+  const Tensor x = vector({1});
+  const tsr_tensor given = x;
+  constexpr int64_t kCount = 1 << 24;
+  std::vector<float> host(kCount, 1);
+  int64_t limit = 0;
+  ok(tsr_memory_limit(TSR_DEVICE_CPU, 0, &limit));
+  ok(tsr_program_record_begin(&given, 1, nullptr, 0, nullptr, 0, nullptr, 0));
+  ok(tsr_memory_set_limit(TSR_DEVICE_CPU, 0, 1));
+  Tensor y;
+  const tsr_status made =
+      tsr_tensor_from_data(host.data(), TSR_FLOAT32, TSR_DEVICE_CPU, 0, &kCount, 1, nullptr, -1, 0,
+                           nullptr, nullptr, y.slot());  // the recording has no memory for a copy
+  ok(tsr_memory_set_limit(TSR_DEVICE_CPU, 0, limit));
+  ok(made);
+  Program program;
+  const tsr_tensor output = y;
+  refused(tsr_program_record_end(&output, 1, nullptr, 0, program.slot()), TSR_OUT_OF_MEMORY);
+  EXPECT_NE(last_error().find("asked for"), std::string::npos) << last_error();
+}
+
 TEST(Program, P17_refuses_reads_of_the_host) {
   const Tensor x = vector({1});
   const tsr_tensor given = x;
