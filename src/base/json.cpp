@@ -191,6 +191,10 @@ bool Json::is_number_integer() const {
 bool Json::is_number_unsigned() const {
   return std::holds_alternative<uint64_t>(value_);
 }
+bool Json::is_int64() const {
+  const auto* natural = std::get_if<uint64_t>(&value_);
+  return natural == nullptr ? is_number_integer() : std::in_range<int64_t>(*natural);
+}
 bool Json::is_string() const {
   return std::holds_alternative<std::string>(value_);
 }

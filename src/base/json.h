@@ -70,6 +70,7 @@ class Json {
   [[nodiscard]] bool is_number() const;
   [[nodiscard]] bool is_number_integer() const;
   [[nodiscard]] bool is_number_unsigned() const;
+  [[nodiscard]] bool is_int64() const;  // a whole number that int64_t can hold
   [[nodiscard]] bool is_string() const;
   [[nodiscard]] bool is_array() const;
   [[nodiscard]] bool is_object() const;

@@ -57,6 +57,8 @@ TEST(Json, NumbersAreReadOnlyAsWhatTheyAre) {
   EXPECT_TRUE(tree[2].is_number() && !tree[2].is_number_integer());
   EXPECT_EQ(tree[1].get<double>(), -1.0);
   EXPECT_EQ(tree[3].get<uint64_t>(), 9223372036854775808U);
+  EXPECT_TRUE(tree[0].is_int64() && tree[1].is_int64() && tree[4].is_int64());
+  EXPECT_FALSE(tree[2].is_int64() || tree[3].is_int64() || tree[5].is_int64());
   EXPECT_NE(error_of([&] { (void)tree[1].get<uint64_t>(); }).find("got -1"), std::string::npos);
   EXPECT_NE(error_of([&] { (void)tree[2].get<int64_t>(); }).find("got 1.5"), std::string::npos);
   EXPECT_NE(error_of([&] { (void)tree[3].get<int64_t>(); }), "none");
