@@ -19,37 +19,39 @@ double as_float32(double value) {
   return static_cast<double>(static_cast<float>(value));
 }
 
-void check_scale(double scale) {
-  TSR_CHECK(as_float32(scale) > 0 && std::isfinite(as_float32(scale)), Code::kValue, "scale",
-            "expected a finite float32 above 0, got ", scale);
+bool is_scale(double scale) {
+  return as_float32(scale) > 0 && std::isfinite(as_float32(scale));
 }
 
+// A text comes from a file.
 double number_in(const Json& tree, const char* name) {
   const Json* number = tree.find(name);
-  TSR_CHECK(number != nullptr && number->is_number(), Code::kValue, "text",
+  TSR_CHECK(number != nullptr && number->is_number(), Code::kValue, "path",
             "expected the state of an enabled scaler, got one without the number '", name, "'");
   return number->get<double>();
 }
 
 int64_t count_in(const Json& tree, const char* name) {
-  const double number = number_in(tree, name);
-  TSR_CHECK(tree[name].is_number_integer(), Code::kValue, "text", "expected a whole number for '",
-            name, "', got ", number);
-  return tree[name].get<int64_t>();
+  static_cast<void>(number_in(tree, name));
+  const Json& number = tree.at(name);
+  TSR_CHECK(number.is_int64(), Code::kValue, "path", "expected a whole number below 2^63 as '",
+            name, "', got ", short_text(number));
+  return number.get<int64_t>();
 }
 
 }  // namespace
 
 void ScalerState::check() const {
-  check_scale(scale);
-  TSR_CHECK(growth_factor > 1 && std::isfinite(growth_factor), Code::kValue, "growth_factor",
-            "expected a number above 1, got ", growth_factor);
-  TSR_CHECK(backoff_factor > 0 && backoff_factor < 1, Code::kValue, "backoff_factor",
-            "expected a number above 0 and below 1, got ", backoff_factor);
-  TSR_CHECK(growth_interval >= 1, Code::kValue, "growth_interval", "expected at least 1, got ",
-            growth_interval);
-  TSR_CHECK(growth_tracker >= 0, Code::kValue, "growth_tracker", "expected at least 0, got ",
-            growth_tracker);
+  TSR_CHECK(is_scale(scale), Code::kValue, "state",
+            "expected a finite float32 above 0 as scale, got ", scale);
+  TSR_CHECK(growth_factor > 1 && std::isfinite(growth_factor), Code::kValue, "state",
+            "expected a number above 1 as growth_factor, got ", growth_factor);
+  TSR_CHECK(backoff_factor > 0 && backoff_factor < 1, Code::kValue, "state",
+            "expected a number above 0 and below 1 as backoff_factor, got ", backoff_factor);
+  TSR_CHECK(growth_interval >= 1, Code::kValue, "state",
+            "expected a growth_interval of at least 1, got ", growth_interval);
+  TSR_CHECK(growth_tracker >= 0, Code::kValue, "state",
+            "expected a growth_tracker of at least 0, got ", growth_tracker);
 }
 
 GradScaler::GradScaler(const ScalerState& state) : Object(kGradScalerTag) {
@@ -168,7 +170,8 @@ void GradScaler::update(std::optional<double> scale) {
   if (!state_.enabled) return;
   check_scaled("an update");
   if (scale) {
-    check_scale(*scale);
+    TSR_CHECK(is_scale(*scale), Code::kValue, "new_scale",
+              "expected a finite float32 above 0, got ", *scale);
     state_.scale = as_float32(*scale);
     iterations_.clear();
     return;
@@ -207,7 +210,7 @@ std::string GradScaler::json() const {
 
 void GradScaler::load(std::string_view text) {
   const std::optional<Json> tree = Json::try_parse(text);
-  TSR_CHECK(tree.has_value(), Code::kValue, "text", "expected JSON, got '", text.substr(0, 80),
+  TSR_CHECK(tree.has_value(), Code::kValue, "path", "expected JSON, got '", text.substr(0, 80),
             "'");
   if (!state_.enabled) return;
   ScalerState next;

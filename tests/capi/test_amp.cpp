@@ -549,3 +549,60 @@ TEST(AMP_GradScaler, refuses_files_that_hold_no_numbers) {
   ok(tsr_grad_scaler_load(off, path.c_str(), -1));
   EXPECT_EQ(std::remove(path.c_str()), 0);
 }
+
+TEST(AMP_GradScaler, names_the_number_that_is_wrong) {
+  const auto why = [](tsr_status status) {
+    refused(status, TSR_VALUE);
+    tsr_error_view view = {};
+    view.struct_size = sizeof(view);
+    ok(tsr_error_last(&view));
+    return std::string(view.message, static_cast<size_t>(view.message_len));
+  };
+  const Scaler scaler;
+  const auto set = [&](const auto& change) {
+    tsr_grad_scaler_state state = scaler.state();
+    change(state);
+    return why(tsr_grad_scaler_state_set(scaler, &state));
+  };
+  const std::string to = "tsr_grad_scaler_state_set: state: expected ";
+  EXPECT_EQ(set([](auto& state) { state.scale = 0; }),
+            to + "a finite float32 above 0 as scale, got 0");
+  EXPECT_EQ(set([](auto& state) { state.growth_factor = 1; }),
+            to + "a number above 1 as growth_factor, got 1");
+  EXPECT_EQ(set([](auto& state) { state.backoff_factor = 2; }),
+            to + "a number above 0 and below 1 as backoff_factor, got 2");
+  EXPECT_EQ(set([](auto& state) { state.growth_interval = 0; }),
+            to + "a growth_interval of at least 1, got 0");
+  EXPECT_EQ(set([](auto& state) { state.growth_tracker = -1; }),
+            to + "a growth_tracker of at least 0, got -1");
+  const Tensor loss(reals(TSR_FLOAT32, {}, {1}));
+  Tensor scaled;
+  ok(tsr_grad_scaler_scale(scaler, loss, scaled.slot()));
+  EXPECT_EQ(why(tsr_grad_scaler_update(scaler, -1, 1)),
+            "tsr_grad_scaler_update: new_scale: expected a finite float32 above 0, got -1");
+}
+
+TEST(AMP_GradScaler, refuses_files_with_numbers_that_no_int64_can_hold) {
+  const std::string path = testing::TempDir() + "tessera_scaler_large";
+  const Scaler scaler([](auto& state) { state.growth_interval = 1234567890123456789; });
+  ok(tsr_grad_scaler_save(scaler, path.c_str(), -1));
+  std::string bytes;
+  {
+    std::ifstream file(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  const size_t at = bytes.find("1234567890123456789");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 19, "9999999999999999999");
+  std::ofstream(path, std::ios::binary) << bytes;
+  refused(tsr_grad_scaler_load(scaler, path.c_str(), -1), TSR_VALUE);
+  tsr_error_view view = {};
+  view.struct_size = sizeof(view);
+  ok(tsr_error_last(&view));
+  EXPECT_NE(std::string(view.message, static_cast<size_t>(view.message_len))
+                .find("path: expected a whole number below 2^63 as 'growth_interval', got "
+                      "9999999999999999999"),
+            std::string::npos)
+      << view.message;
+  EXPECT_EQ(std::remove(path.c_str()), 0);
+}
