@@ -52,8 +52,8 @@ Dims dims_in(const Json& tree, const char* key) {
             "expected objects with the arrays offset and shape, got ", short_text(tree));
   Dims dims;
   for (const Json& number : *list) {
-    TSR_CHECK(number.is_number_integer(), Code::kValue, "slices", "expected whole numbers, got ",
-              short_text(number));
+    TSR_CHECK(number.is_int64(), Code::kValue, "slices",
+              "expected whole numbers below 2^63 in the array ", key, ", got ", short_text(number));
     dims.push_back(number.get<int64_t>());
   }
   return dims;

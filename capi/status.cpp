@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/kept_text.h"
 #include "base/thread_exit.h"
 #include "capi/callback.h"
@@ -127,6 +128,8 @@ tsr_status record_failure(const CallInfo& info) noexcept {
     throw;
   } catch (const Error& error) {
     record_error(info, error);
+  } catch (const JsonError& error) {
+    record_text(info, Code::kValue, "JSON: ", error.what());
   } catch (const std::bad_alloc&) {
     record_text(info, Code::kOutOfMemory, "out of memory", "");
   } catch (const std::exception& error) {
