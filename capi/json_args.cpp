@@ -21,30 +21,34 @@ Json json_arg(std::string_view text, const char* arg) {
   return std::move(*tree);
 }
 
-std::vector<std::string> names_arg(std::string_view text) {
-  const Json tree = json_arg(text, "names");
-  TSR_CHECK(tree.is_array(), Code::kValue, "names", "expected a JSON array of texts");
+std::vector<std::string> names_arg(std::string_view text, const char* arg) {
+  const Json tree = json_arg(text, arg);
+  TSR_CHECK(tree.is_array(), Code::kValue, arg, "expected a JSON array of texts, got ",
+            short_text(tree));
   std::vector<std::string> names;
   for (const Json& name : tree) {
-    TSR_CHECK(name.is_string(), Code::kValue, "names", "expected texts");
+    TSR_CHECK(name.is_string(), Code::kValue, arg, "expected a JSON array of texts, got ",
+              short_text(name), " in it");
     names.push_back(name.get<std::string>());
   }
   return names;
 }
 
-std::vector<std::string> names_arg(std::string_view text, size_t count) {
-  std::vector<std::string> names = names_arg(text);
-  TSR_CHECK(names.size() == count, Code::kValue, "names", "expected a JSON array of ", count,
-            " texts, one for each tensor");
+std::vector<std::string> names_arg(std::string_view text, size_t count, const char* arg) {
+  std::vector<std::string> names = names_arg(text, arg);
+  TSR_CHECK(names.size() == count, Code::kValue, arg, "expected a JSON array of ", count,
+            " texts, one for each tensor, got ", names.size());
   return names;
 }
 
 std::vector<std::pair<std::string, std::string>> metadata_arg(std::string_view text) {
   const Json tree = json_arg(text, "metadata");
-  TSR_CHECK(tree.is_object(), Code::kValue, "metadata", "expected a JSON object");
+  TSR_CHECK(tree.is_object(), Code::kValue, "metadata", "expected a JSON object, got ",
+            short_text(tree));
   std::vector<std::pair<std::string, std::string>> metadata;
   for (const auto& [key, value] : tree.items()) {
-    TSR_CHECK(value.is_string(), Code::kValue, "metadata", "expected texts as values");
+    TSR_CHECK(value.is_string(), Code::kValue, "metadata", "expected texts as values, got ",
+              short_text(value), " as '", key, "'");
     metadata.emplace_back(key, value.get<std::string>());
   }
   std::sort(metadata.begin(), metadata.end());

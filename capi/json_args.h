@@ -18,9 +18,10 @@ namespace tsr::capi {
 
 [[nodiscard]] Json json_arg(std::string_view text, const char* arg);
 
-[[nodiscard]] std::vector<std::string> names_arg(std::string_view text);
+[[nodiscard]] std::vector<std::string> names_arg(std::string_view text, const char* arg = "names");
 // One name for each of `count` tensors.
-[[nodiscard]] std::vector<std::string> names_arg(std::string_view text, size_t count);
+[[nodiscard]] std::vector<std::string> names_arg(std::string_view text, size_t count,
+                                                 const char* arg = "names");
 
 // A JSON object of texts.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> metadata_arg(std::string_view text);

@@ -46,8 +46,10 @@ constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
 
 CachingSettings settings_arg(const tsr_memory_settings* given) {
   const tsr_memory_settings from = read_struct(given, "settings");
-  TSR_CHECK(from.max_split_size >= 0 && from.max_non_split_rounding >= 0, Code::kValue, "settings",
-            "expected sizes that are not negative");
+  TSR_CHECK(from.max_split_size >= 0, Code::kValue, "settings",
+            "expected a max_split_size of at least 0, got ", from.max_split_size);
+  TSR_CHECK(from.max_non_split_rounding >= 0, Code::kValue, "settings",
+            "expected a max_non_split_rounding of at least 0, got ", from.max_non_split_rounding);
   TSR_CHECK(from.roundup_power2_divisions >= 0, Code::kValue, "settings",
             "expected roundup_power2_divisions to be 0 or a power of two, got ",
             from.roundup_power2_divisions);
@@ -57,7 +59,7 @@ CachingSettings settings_arg(const tsr_memory_settings* given) {
   to.max_non_split_rounding = static_cast<uint64_t>(from.max_non_split_rounding);
   to.garbage_collection_threshold = from.garbage_collection_threshold;
   to.roundup_power2_divisions = static_cast<uint32_t>(from.roundup_power2_divisions);
-  to.expandable_segments = from.expandable_segments != 0;
+  to.expandable_segments = bool_arg(from.expandable_segments, "settings");
   return to;
 }
 

@@ -52,8 +52,15 @@ int32_t find_arg(const CallInfo& info, std::string_view arg) noexcept {
 int32_t index_of(const CallInfo& info, const char* arg) noexcept {
   if (arg == nullptr) return -1;
   const int32_t found = find_arg(info, arg);
-  // Shape code names one `axis`, also for a function that takes `axes`.
-  return found < 0 && std::string_view(arg) == "axis" ? find_arg(info, "axes") : found;
+  if (found >= 0) return found;
+  // Shape code names one `axis`, also for a function that takes `axes`; code that reads a file its
+  // `path`, also for a function that takes the `bytes` of one.
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {{"axis", "axes"},
+                                                                       {"path", "bytes"}};
+  for (const auto& [name, other] : kOthers) {
+    if (name == arg) return find_arg(info, other);
+  }
+  return -1;
 }
 
 ThreadRecord& begin_record(Code code, const char* op) noexcept {

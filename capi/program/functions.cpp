@@ -22,8 +22,8 @@ Program& program_arg(tsr_program handle) {
 }
 
 std::vector<std::string> names_or(std::optional<std::string_view> given, size_t count,
-                                  const char* prefix) {
-  if (given && !given->empty()) return names_arg(*given, count);
+                                  const char* prefix, const char* arg) {
+  if (given && !given->empty()) return names_arg(*given, count, arg);
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) names.push_back(concat(prefix, i));
   return names;
@@ -59,8 +59,8 @@ tsr_status tsr_program_record_begin(const tsr_tensor* inputs, int32_t n_inputs,
         optional_text_arg(parameter_names, parameter_names_len, "parameter_names");
     TSR_CHECK(program::t_recorder == nullptr, Code::kValue, nullptr,
               "this thread records a program already");
-    const auto names = names_or(text, given.size(), "input");
-    const auto kept_names = names_or(kept_text, kept.size(), "parameter");
+    const auto names = names_or(text, given.size(), "input", "input_names");
+    const auto kept_names = names_or(kept_text, kept.size(), "parameter", "parameter_names");
     if (!at_thread_exit(ThreadPart::kProgram, cancel)) throw std::bad_alloc();
     program::t_recorder = new Recorder(given, names, kept, kept_names);
   });
@@ -78,7 +78,7 @@ tsr_status tsr_program_record_end(const tsr_tensor* outputs, int32_t n_outputs,
     const auto text = optional_text_arg(output_names, output_names_len, "output_names");
     TSR_CHECK(program::t_recorder != nullptr, Code::kValue, nullptr,
               "this thread does not record a program");
-    const auto names = names_or(text, given.size(), "output");
+    const auto names = names_or(text, given.size(), "output", "output_names");
     give_object(program::t_recorder->finish(given, names).detach(), program);
   });
   cancel();

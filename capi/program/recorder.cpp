@@ -118,20 +118,20 @@ Recorder::Recorder(std::span<const Tensor> inputs, std::span<const std::string> 
   for (size_t i = 0; i < inputs.size(); ++i) {
     TSR_CHECK(known_.find(inputs[i].impl()) == known_.end(), Code::kValue, "inputs",
               "expected different tensors, got the same as '", input_names[i], "' twice");
-    check_name(input_names[i]);
+    check_name(input_names[i], "input_names");
     program_->inputs.push_back(
         {input_names[i], add_value(inputs[i], Source::kInput, input_names[i])});
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (known_.find(parameters[i].impl()) != known_.end()) continue;  // tied, or also an input
-    check_name(parameter_names[i]);
+    check_name(parameter_names[i], "parameter_names");
     add_value(parameters[i], Source::kParameter, parameter_names[i]);
   }
 }
 
-void Recorder::check_name(const std::string& name) const {
-  TSR_CHECK(program_->find(name) == kAbsent, Code::kValue, "names",
-            "expected names that differ, got '", name, "' twice");
+void Recorder::check_name(const std::string& name, const char* arg) const {
+  TSR_CHECK(program_->find(name) == kAbsent, Code::kValue, arg, "expected names that differ, got '",
+            name, "' twice");
 }
 
 int32_t Recorder::add_value(const Tensor& tensor, Source source, std::string name) {
@@ -455,7 +455,7 @@ ProgramPtr Recorder::finish(std::span<const Tensor> outputs, std::span<const std
               "'");
     const int32_t value = value_of(outputs[i], "outputs", true);
     for (const Named& earlier : program_->outputs) {
-      TSR_CHECK(earlier.name != names[i], Code::kValue, "names",
+      TSR_CHECK(earlier.name != names[i], Code::kValue, "output_names",
                 "expected names that differ, got '", names[i], "' twice");
     }
     program_->outputs.push_back({names[i], value});

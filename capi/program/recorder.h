@@ -62,7 +62,7 @@ class Recorder {
 
  private:
   int32_t add_value(const Tensor& tensor, Source source, std::string name);
-  void check_name(const std::string& name) const;
+  void check_name(const std::string& name, const char* arg) const;
   [[nodiscard]] int32_t value_of(const Tensor& tensor, const char* arg, bool reads);
   [[nodiscard]] Argument argument_of(const tsr_value& value, char letter, const char* arg,
                                      bool reads);

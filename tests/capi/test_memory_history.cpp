@@ -155,3 +155,23 @@ TEST(MemoryHistoryAbi, trace_and_recording_do_not_disturb_each_other) {
   ok(tsr_trace_read(events.data(), 8, &count, &lost));
   EXPECT_EQ(count, 2) << "both blocks";
 }
+
+TEST(MemoryHistoryAbi, settings_that_are_refused_are_named) {
+  const auto why = [](const auto& change) {
+    tsr_memory_settings settings = {};
+    settings.struct_size = sizeof(settings);
+    ok(tsr_memory_settings_get(TSR_DEVICE_CPU, 0, &settings));
+    change(settings);
+    refused(tsr_memory_settings_set(TSR_DEVICE_CPU, 0, &settings));
+    tsr_error_view view = {};
+    view.struct_size = sizeof(view);
+    ok(tsr_error_last(&view));
+    return std::string(view.message, static_cast<size_t>(view.message_len));
+  };
+  const std::string begin = "tsr_memory_settings_set: settings: expected ";
+  EXPECT_EQ(why([](auto& settings) { settings.max_split_size = -1; }),
+            begin + "a max_split_size of at least 0, got -1");
+  EXPECT_EQ(why([](auto& settings) { settings.max_non_split_rounding = -2; }),
+            begin + "a max_non_split_rounding of at least 0, got -2");
+  EXPECT_EQ(why([](auto& settings) { settings.expandable_segments = 3; }), begin + "0 or 1, got 3");
+}

@@ -356,6 +356,32 @@ TEST(Program, P17_a_recording_ends_with_the_error_that_it_met) {
   EXPECT_NE(last_error().find("asked for"), std::string::npos) << last_error();
 }
 
+TEST(Program, P17_errors_name_the_argument_with_the_names) {
+  const Tensor x = vector({1}), w = vector({2});
+  const tsr_tensor two[2] = {x, w};
+  const auto error_of = [](tsr_status status) {
+    refused(status, TSR_VALUE);
+    return last_error();
+  };
+  const auto begin = [&](const char* inputs, const char* parameters) {
+    return tsr_program_record_begin(two, 1, inputs, -1, two + 1, 1, parameters, -1);
+  };
+  EXPECT_EQ(error_of(begin("[\"a\", \"b\"]", "[\"w\"]")),
+            "tsr_program_record_begin: input_names: expected a JSON array of 1 texts, one for each "
+            "tensor, got 2");
+  EXPECT_EQ(error_of(begin("[\"a\"]", "7")),
+            "tsr_program_record_begin: parameter_names: expected a JSON array of texts, got 7");
+  EXPECT_EQ(error_of(begin("[\"a\"]", "[\"a\"]")),
+            "tsr_program_record_begin: parameter_names: expected names that differ, got 'a' twice");
+  ok(begin("[\"a\"]", "[\"w\"]"));
+  Program program;
+  const tsr_tensor outputs[2] = {x, x};
+  EXPECT_EQ(error_of(tsr_program_record_end(outputs, 2, "[\"y\", \"y\"]", -1, program.slot())),
+            "tsr_program_record_end: output_names: expected names that differ, got 'y' twice");
+  refused(tsr_program_from_bytes("none", 4, program.slot()), TSR_IO);
+  EXPECT_EQ(last_error(), "tsr_program_from_bytes: bytes: not a safetensors file: it has 4 bytes");
+}
+
 TEST(Program, P17_refuses_reads_of_the_host) {
   const Tensor x = vector({1});
   const tsr_tensor given = x;
