@@ -22,15 +22,6 @@ constexpr const char* kMetadataKey = "tessera.grad_scaler";
 
 // ---- autocast ----
 
-// A kind of device whose tensors may be cast, whether such a device is present or not.
-DeviceType device_type_arg(tsr_device_type type, const char* arg) {
-  const auto found = static_cast<DeviceType>(type);
-  TSR_CHECK(
-      found == DeviceType::kCpu || found == DeviceType::kCuda || found == DeviceType::kSimulated,
-      Code::kDevice, arg, "expected a kind of device, got ", type);
-  return found;
-}
-
 AutocastState state_arg(const tsr_autocast_state* from, const char* arg) {
   const auto given = read_struct(from, arg);
   AutocastState state = autocast_state();

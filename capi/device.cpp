@@ -25,10 +25,8 @@ extern "C" {
 
 tsr_status tsr_device_count(tsr_device_type device_type, int32_t* count) {
   return guard(Call(kInfo_device_count, device_type), [&] {
-    const bool known = device_type == TSR_DEVICE_CPU || device_type == TSR_DEVICE_CUDA ||
-                       device_type == TSR_DEVICE_SIMULATED;
-    TSR_CHECK(known, Code::kDevice, "device_type", "expected a device type, got ", device_type);
-    *out_arg(count, "count") = kernel::device_count(static_cast<DeviceType>(device_type));
+    const DeviceType type = device_type_arg(device_type, "device_type");
+    *out_arg(count, "count") = kernel::device_count(type);
   });
 }
 

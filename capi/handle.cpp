@@ -38,11 +38,15 @@ DType dtype_arg(tsr_dtype bits, const char* arg) {
   return *dtype;
 }
 
-Device device_arg(tsr_device_type type, int32_t index, const char* arg) {
+DeviceType device_type_arg(tsr_device_type type, const char* arg) {
   const bool known =
       type == TSR_DEVICE_CPU || type == TSR_DEVICE_CUDA || type == TSR_DEVICE_SIMULATED;
   if (!known) fail_argument(Code::kDevice, arg, "a device type", type);
-  const Device device{static_cast<DeviceType>(type), index};
+  return static_cast<DeviceType>(type);
+}
+
+Device device_arg(tsr_device_type type, int32_t index, const char* arg) {
+  const Device device{device_type_arg(type, arg), index};
   const int32_t count = kernel::device_count(device.type);
   TSR_CHECK(count > 0, Code::kDevice, arg, "expected a device that can be used here, got ", device,
             kernel::missing_plugin(device.type));

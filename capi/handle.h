@@ -139,6 +139,8 @@ inline std::optional<DType> optional_dtype_arg(tsr_dtype bits, const char* arg) 
   return dtype_arg(bits, arg);
 }
 
+// Throws kDevice unless it is a type of devices, which need not be present.
+DeviceType device_type_arg(tsr_device_type type, const char* arg);
 // Throws kDevice unless the device is present.
 Device device_arg(tsr_device_type type, int32_t index, const char* arg);
 inline std::optional<Device> optional_device_arg(tsr_device_type type, int32_t index,
