@@ -163,6 +163,9 @@ void write_archive(std::span<const NamedTensor> tensors, const Metadata& metadat
   });
   const std::string header = header_text(order, metadata);
   const uint64_t length = header.size();
+  TSR_CHECK(length <= kMaxHeader, Code::kValue, "metadata",
+            "expected names and metadata for which a header of ", kMaxHeader,
+            " bytes has room, got ", length, " bytes");
   write(&length, sizeof length);
   write(header.data(), header.size());
   for (const auto& [name, tensor] : order) {

@@ -63,7 +63,8 @@ struct NamedTensor {
   const Tensor* tensor;
 };
 // Writes a new file beside `path` and then renames it, so that a failure does not change the old
-// file. Throws kIo, kValue for a repeated name, kDType for complex128. `durable`: see NewFile.
+// file. Throws kIo, kValue for a repeated name and for names and metadata that are too long to be
+// read again, kDType for complex128. `durable`: see NewFile.
 void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
                   const Metadata& metadata, bool durable = true);
 // The same file as bytes.

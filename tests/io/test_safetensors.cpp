@@ -153,6 +153,20 @@ TEST_F(SafetensorsFile, refuses_names_that_stand_twice_and_leaves_no_file) {
   EXPECT_FALSE(std::ifstream(path_).good());
 }
 
+TEST_F(SafetensorsFile, that_could_not_be_read_again_is_not_written) {
+  const Metadata metadata = {{"long", std::string(100'000'000, 'x')}};
+  try {
+    save_archive(path_, {}, metadata);
+    ADD_FAILURE() << "a header of more than 100 MB was written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kValue) << error.message();
+    EXPECT_STREQ(error.arg(), "metadata");
+    EXPECT_NE(error.message().find("got 100000032 bytes"), std::string::npos) << error.message();
+  }
+  EXPECT_FALSE(std::ifstream(path_).good());
+  EXPECT_THROW(static_cast<void>(archive_bytes({}, metadata)), Error);
+}
+
 TEST_F(SafetensorsFile, shorter_than_it_says_is_refused) {
   std::ofstream(path_) << std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10);
   EXPECT_THROW(static_cast<void>(Archive::open(path_)), Error);
