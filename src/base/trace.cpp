@@ -93,20 +93,22 @@ void finish(TraceSpan& span, int64_t value) noexcept {
   for (void* kept : span.kept) std::free(kept);
 }
 
-void forget_ranges() noexcept {
-  while (t_trace.ranges != nullptr) {
-    Range* range = std::exchange(t_trace.ranges, t_trace.ranges->next);
-    for (void* kept : range->span.kept) std::free(kept);
-    std::free(range);
-  }
-}
-
 // Takes the span out of the open ones. A range may have begun inside it and still be open.
 void take_out(const TraceSpan& span) noexcept {
   for (TraceSpan** link = &t_trace.innermost; *link != nullptr; link = &(*link)->outer) {
     if (*link != &span) continue;
     *link = span.outer;
     return;
+  }
+}
+
+// Other parts of the thread's end may still be traced, so no freed range stays among the open ones.
+void forget_ranges() noexcept {
+  while (t_trace.ranges != nullptr) {
+    Range* range = std::exchange(t_trace.ranges, t_trace.ranges->next);
+    take_out(range->span);
+    for (void* kept : range->span.kept) std::free(kept);
+    std::free(range);
   }
 }
 
