@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "kernel/registry.h"
@@ -68,6 +69,7 @@ Profiler::Profiler(const ProfilerOptions& options, OnReady on_ready)
 }
 
 void Profiler::destroy(Profiler* profiler) noexcept {
+  profiler->end_step_range();
   profiler->pause();
   if (profiler->running_) g_taken.store(false);
   profiler->tag = ObjectTag::kDead;
@@ -92,8 +94,7 @@ void Profiler::start() {
 
 void Profiler::step() {
   TSR_CHECK(running_, Code::kValue, nullptr, "expected a running profiler, got one that is not");
-  end_range(range_);
-  range_ = 0;
+  end_step_range();
   const Action before = action();
   ++step_;
   if (before == Action::kRecordAndSave) finish_cycle();
@@ -102,8 +103,7 @@ void Profiler::step() {
 
 void Profiler::stop() {
   TSR_CHECK(running_, Code::kValue, nullptr, "expected a running profiler, got one that is not");
-  end_range(range_);
-  range_ = 0;
+  end_step_range();
   const Action last = action();
   running_ = false;
   const struct Release {
@@ -123,6 +123,10 @@ const Profile& Profiler::profile() const {
       "expected a profiler that has recorded a cycle, got one that has not (stop it first, or "
       "let it come to the end of its schedule's active steps)");
   return profile_;
+}
+
+void Profiler::end_step_range() noexcept {
+  end_range(std::exchange(range_, 0));
 }
 
 // Begins the current step, which follows one with `before`.

@@ -53,6 +53,7 @@ class Profiler final : public Object {
   [[nodiscard]] const Profile& profile() const;
 
  private:
+  void end_step_range() noexcept;
   void enter(Action before);
   void record();
   void pause() noexcept;

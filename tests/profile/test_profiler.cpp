@@ -126,6 +126,16 @@ TEST(Profiler, one_runs_at_a_time_and_the_next_one_may_start_after_it) {
   first->stop();
 }
 
+TEST(Profiler, that_is_released_while_it_runs_ends_the_range_of_its_step) {
+  {
+    const Owned dropped = make({.active = 2});
+    dropped->start();
+    ASSERT_NE(innermost_span(), nullptr);
+    EXPECT_STREQ(innermost_span()->event.name, "ProfilerStep#0");
+  }
+  EXPECT_EQ(innermost_span(), nullptr);
+}
+
 // Whichever allocation fails: afterwards nothing is recorded, and the next profiler may start.
 TEST(Profiler, has_stopped_after_a_start_or_stop_without_memory) {
   tsr::testing::start_up();
