@@ -148,29 +148,36 @@ struct PageData {
   }
 
   void add_host() {
-    std::vector<size_t> path;  // of flames, one for each span around
+    // One for each span around.
+    struct Place {
+      size_t flame;
+      size_t depth;  // below all that are around, also where one between them has ended
+    };
+    std::vector<Place> path;
     int32_t thread = 0;
-    walk_nested(profile, [&](const Event& event, const std::vector<const Event*>& outer) {
+    const auto visit = [&](const Event& event, const std::vector<const Event*>& outer) {
       if (event.is_memory()) return;
       if (tracks.empty() || event.thread != thread) begin_thread(thread = event.thread);
-      path.resize(outer.size());
       const int64_t name = texts.number(event.name);
       const SpanKind kind = span_kind(event.kind);
-      add_span(tracks.back(), event.begin, event.duration(), name, kind, outer.size(),
+      const size_t depth = path.empty() ? 0 : path.back().depth + 1;
+      add_span(tracks.back(), event.begin, event.duration(), name, kind, depth,
                texts.number(detail_of(event)));
       if (kind == kKernelSpan) launches[event.correlation] = {tracks.size() - 1, event.begin};
-      size_t around = outer.empty() ? 0 : path.back();
-      if (outer.size() >= kDeepestFlame) {
-        path.push_back(around);
+      size_t around = path.empty() ? 0 : path.back().flame;
+      if (depth >= kDeepestFlame) {
+        path.push_back({around, depth});
         return;
       }
       if (kind == kCallSpan && only_ranges(outer)) around = flame_of_frames(around, event);
-      path.push_back(flame_inside(around, name, kind));
-      Flame& flame = flames[path.back()];
+      path.push_back({flame_inside(around, name, kind), depth});
+      Flame& flame = flames[path.back().flame];
       flame.time += event.duration();
       ++flame.count;
       if (outer.empty()) flames[0].time += event.duration();
-    });
+    };
+    walk_nested(profile, visit,
+                [&](size_t at) { path.erase(path.begin() + static_cast<ptrdiff_t>(at)); });
   }
   void begin_thread(int32_t thread) {
     const auto found = profile.threads.find(thread);

@@ -3,8 +3,10 @@
 #include "profile/summary.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "profile/json_text.h"
 #include "profile/nesting.h"
@@ -51,11 +53,14 @@ class Adder {
       : profile_(profile), group_(group), roofs_(roofs), device_times_(device_times(profile)) {}
 
   Summary run() {
-    walk_nested(profile_, [&](const Event& event, const std::vector<const Event*>& outer) {
-      while (levels_.size() > outer.size()) close();
-      if (event.is_memory()) return add_memory(event);
-      add_span(event);
-    });
+    walk_nested(
+        profile_,
+        [&](const Event& event, const std::vector<const Event*>&) {
+          if (event.thread != thread_) begin_thread(event.thread);
+          if (event.is_memory()) return add_memory(event);
+          add_span(event);
+        },
+        [&](size_t at) { levels_.erase(levels_.begin() + static_cast<ptrdiff_t>(at)); });
     for (const Activity& activity : profile_.activities) {
       summary_.device_time += activity.end - activity.begin;
       if (group_ == Group::kKernels) add_activity(activity);
@@ -65,10 +70,16 @@ class Adder {
 
  private:
   static constexpr size_t kNoRow = SIZE_MAX;
-  // One for each span that is open, with its row; kernels have none among operations.
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
+  // One for each span that is around, with its row; kernels have none among operations.
   struct Level {
     size_t row;
-    bool repeats;  // an outer span has the same row
+    int64_t end;
+  };
+  // Of a row, so that nothing counts twice in it.
+  struct Counted {
+    int64_t until = kNever;  // the end of what its total time contains, on this thread
+    int64_t kernels = 0;     // the number of the last kernel in it
   };
 
   size_t row_of(std::string_view name, RowKind kind, const char* shapes) {
@@ -76,7 +87,7 @@ class Adder {
         std::tuple(std::string(name), kind, std::string(shapes)), summary_.rows.size());
     if (is_new) {
       Row& row = summary_.rows.emplace_back();
-      open_.push_back(0);
+      counted_.emplace_back();
       row.name = name;
       row.kind = kind;
       row.shapes = shapes;
@@ -84,13 +95,9 @@ class Adder {
     return found->second;
   }
 
-  void open(Level level) {
-    if (level.row != kNoRow) ++open_[level.row];
-    levels_.push_back(level);
-  }
-  void close() {
-    if (levels_.back().row != kNoRow) --open_[levels_.back().row];
-    levels_.pop_back();
+  void begin_thread(int32_t thread) {
+    thread_ = thread;
+    for (Counted& counted : counted_) counted.until = kNever;
   }
   Level* innermost() {
     const auto found = std::find_if(levels_.rbegin(), levels_.rend(),
@@ -109,27 +116,33 @@ class Adder {
     // A kernel that nothing launches among the recorded events has a row of its own.
     const bool own_row = group_ == Group::kKernels ? kernel && !has_activity(event)
                                                    : !kernel || innermost() == nullptr;
-    Level level{kNoRow, false};
+    Level level{kNoRow, event.end};
     if (own_row) {
       const char* shapes = group_ == Group::kOpsShapes ? event.shapes() : "";
       level.row = row_of(event.name, kind_of(event.kind), shapes);
-      level.repeats = open_[level.row] > 0;
-      add_times(event, level);
+      add_times(event, level.row);
     }
-    open(level);
+    levels_.push_back(level);
     if (kernel) add_kernel(event);
   }
 
-  void add_times(const Event& event, Level level) {
-    if (Level* parent = innermost()) {
-      summary_.rows[parent->row].self_time -= event.duration();
-      summary_.host_time -= event.duration();
+  void add_times(const Event& event, size_t number) {
+    // What is its own is not that of the spans around it, as long as these last.
+    int64_t from = event.begin;
+    for (auto level = levels_.rbegin(); level != levels_.rend() && from < event.end; ++level) {
+      if (level->row == kNoRow || level->end <= from) continue;
+      const int64_t shared = std::min(level->end, event.end) - from;
+      summary_.rows[level->row].self_time -= shared;
+      summary_.host_time -= shared;
+      from += shared;
     }
-    Row& row = summary_.rows[level.row];
+    Row& row = summary_.rows[number];
     ++row.count;
     row.self_time += event.duration();
     summary_.host_time += event.duration();
-    if (!level.repeats) row.total_time += event.duration();
+    int64_t& until = counted_[number].until;
+    if (event.end > until) row.total_time += event.end - std::max(event.begin, until);
+    until = std::max(until, event.end);
   }
 
   [[nodiscard]] bool has_activity(const Event& launch) const {
@@ -142,8 +155,10 @@ class Adder {
     const int64_t device = found == device_times_.end() ? 0 : found->second;
     const int64_t kernel = device != 0 || !launch.device().is_cpu() ? device : launch.duration();
     const double least = floor_of(launch, roofs_);
+    ++kernels_;
     for (const Level& level : levels_) {
-      if (level.row == kNoRow || level.repeats) continue;
+      if (level.row == kNoRow || std::exchange(counted_[level.row].kernels, kernels_) == kernels_)
+        continue;
       Row& row = summary_.rows[level.row];
       row.device_time += device;
       row.kernel_time += kernel;
@@ -178,7 +193,9 @@ class Adder {
   std::unordered_map<uint64_t, const Event*> launches_;
   std::map<std::tuple<std::string, RowKind, std::string>, size_t> index_;
   std::vector<Level> levels_;
-  std::vector<size_t> open_;  // levels with each row
+  std::vector<Counted> counted_;  // of each row
+  int32_t thread_ = 0;
+  int64_t kernels_ = 0;
   Summary summary_;
 };
 

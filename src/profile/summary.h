@@ -23,7 +23,8 @@ enum class RowKind : int32_t { kRange, kCall, kNode, kKernel };
 const char* row_kind_name(RowKind kind) noexcept;
 
 // Times in nanoseconds. All but self_time and allocated include what is inside. An event inside
-// another one of its own row counts only in self_time and count.
+// another one of its own row counts only in self_time and count; where ranges of one row overlap,
+// the time that they share counts once.
 struct Row {
   std::string name;
   std::string shapes;
@@ -46,7 +47,7 @@ struct Summary {
 // An activity of a copy is a kernel here. `roofs`: those that are measured.
 Summary summarize(const Profile& profile, Group group, SortBy sort, const std::vector<Roof>& roofs);
 
-// As text for people, with at most `most` rows (0: all); `width` bounds the name's column.
+// As text for people, with at most `most` rows (0: all).
 std::string table_text(const Summary& summary, int64_t most);
 // A JSON list of objects.
 std::string rows_json(const Summary& summary);

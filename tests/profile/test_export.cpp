@@ -23,6 +23,11 @@ std::vector<json> with(const json& trace, const std::string& key, const std::str
   return found;
 }
 
+json data_of(const std::string& page) {
+  const size_t begin = page.find("const DATA = ") + 13;
+  return json::parse(page.substr(begin, page.find(";\n", begin) - begin));
+}
+
 TEST(ChromeTrace, R11_has_spans_by_thread_and_stream_with_arrows_between) {
   const auto made = example_profile();
   const json trace = json::parse(chrome_trace(made.profile));
@@ -109,12 +114,34 @@ TEST(Page, R11_frames_of_the_host_are_boxes_of_the_flame_graph) {
       test::stack_text("/net/model.py:12 in forward\nmain.py:3 in <module>");
   made.add(TraceKind::kCall, "inner", 20, 30).texts = test::stack_text("lost.py:1 in lost");
   made.add(TraceKind::kCall, "tan", 60, 90).texts = test::stack_text("main.py:3 in <module>");
-  const std::string page = html_page(made.profile, {});
-  const size_t begin = page.find("const DATA = ") + 13;
-  const json data = json::parse(page.substr(begin, page.find(";\n", begin) - begin));
+  const json data = data_of(html_page(made.profile, {}));
   EXPECT_EQ(boxes(data["flame"], data["texts"]),
             "{step{<module> (main.py:3){forward (model.py:12){exp{inner}} tan}}}");
   EXPECT_EQ(data["flame"][4][0][4][0][2], 70) << "the time of both calls";
+}
+
+TEST(Page, R11_what_follows_the_end_of_a_range_is_not_inside_it) {
+  test::Made made;
+  made.profile.end = 100;
+  made.add(TraceKind::kAnnotation, "first", 0, 50);
+  made.add(TraceKind::kAnnotation, "second", 20, 100);
+  made.add(TraceKind::kCall, "exp", 60, 70);
+  made.add(TraceKind::kCall, "tan", 80, 90);
+  const json data = data_of(html_page(made.profile, {}));
+  EXPECT_EQ(boxes(data["flame"], data["texts"]), "{first{second{exp tan}}}");
+  std::vector<int64_t> depths;  // spans of one depth must not overlap
+  for (size_t i = 4; i < data["tracks"][0]["spans"].size(); i += 6)
+    depths.push_back(data["tracks"][0]["spans"][i]);
+  EXPECT_EQ(depths, (std::vector<int64_t>{0, 1, 2, 2}));
+}
+
+TEST(Page, R11_overlapping_ranges_in_a_long_chain_are_drawn) {
+  constexpr int64_t kCount = 100000;
+  test::Made made;
+  made.profile.end = 10 * kCount + 15;
+  for (int64_t i = 0; i < kCount; ++i)
+    made.add(TraceKind::kAnnotation, "step", 10 * i, 10 * i + 15);
+  EXPECT_NE(html_page(made.profile, {}).find("step"), std::string::npos);
 }
 
 TEST(Page, R11_ranges_may_be_nested_to_any_depth) {

@@ -90,6 +90,56 @@ TEST(Summary, a_row_inside_itself_counts_its_time_once) {
   EXPECT_EQ(summary.rows[0].cost.flops, 10);
 }
 
+// Two ranges that overlap, and work after the end of the first one.
+TEST(Summary, R11_a_range_counts_nothing_that_comes_after_its_end) {
+  test::Made made;
+  made.add(TraceKind::kAnnotation, "first", 0, 50);
+  made.add(TraceKind::kAnnotation, "second", 20, 100);
+  made.add(TraceKind::kCall, "exp", 60, 80);
+  auto& kernel = made.add(TraceKind::kLaunch, "exp", 65, 75);
+  kernel.cost = {10, 20};
+  kernel.family = "unary";
+  made.add(TraceKind::kAllocate, "memory", 90, 90).value = 64;
+  const Summary summary = summarize(made.profile, Group::kOps, SortBy::kSelf, {});
+  EXPECT_EQ(row(summary, "first").cost.flops, 0);
+  EXPECT_EQ(row(summary, "first").kernel_time, 0);
+  EXPECT_EQ(row(summary, "first").self_time, 20);
+  EXPECT_EQ(row(summary, "first").total_time, 50);
+  EXPECT_EQ(row(summary, "second").cost.flops, 10);
+  EXPECT_EQ(row(summary, "second").self_time, 60);
+  EXPECT_EQ(row(summary, "second").total_time, 80);
+  EXPECT_EQ(row(summary, "second").allocated, 64);
+  EXPECT_EQ(row(summary, "exp").kernel_time, 10);
+  EXPECT_EQ(summary.host_time, 100);
+}
+
+TEST(Summary, ranges_of_one_row_that_overlap_count_their_time_and_work_once) {
+  test::Made made;
+  made.add(TraceKind::kAnnotation, "step", 0, 50);
+  made.add(TraceKind::kAnnotation, "step", 20, 100);
+  auto& kernel = made.add(TraceKind::kLaunch, "exp", 60, 70);
+  kernel.cost = {10, 20};
+  kernel.family = "unary";
+  const Summary summary = summarize(made.profile, Group::kOps, SortBy::kSelf, {});
+  ASSERT_EQ(summary.rows.size(), 1U);
+  EXPECT_EQ(summary.rows[0].total_time, 100);
+  EXPECT_EQ(summary.rows[0].self_time, 100);
+  EXPECT_EQ(summary.rows[0].cost.flops, 10);
+}
+
+// A range that ends inside the call that it is around.
+TEST(Summary, time_after_the_end_of_a_range_is_not_that_of_the_range_around_it) {
+  test::Made made;
+  made.add(TraceKind::kAnnotation, "outer", 0, 100);
+  made.add(TraceKind::kAnnotation, "inner", 20, 50);
+  made.add(TraceKind::kCall, "exp", 40, 80);
+  const Summary summary = summarize(made.profile, Group::kOps, SortBy::kSelf, {});
+  EXPECT_EQ(row(summary, "outer").self_time, 40);
+  EXPECT_EQ(row(summary, "inner").self_time, 20);
+  EXPECT_EQ(row(summary, "exp").self_time, 40);
+  EXPECT_EQ(summary.host_time, 100);
+}
+
 TEST(Summary, R11_table_has_the_numbers_and_leaves_empty_columns_out) {
   auto made = example_profile();
   const std::vector<Roof> roofs = {{Device{}, 1e9, 40e9}};
