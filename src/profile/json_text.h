@@ -3,15 +3,24 @@
 // Writes JSON text directly: a profile has more events than a tree of values should hold.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
+
 namespace tsr::profile {
 
+// Names come from the host and the system; what is not UTF-8 in them is replaced.
 inline void append_json(std::string& out, std::string_view text) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (!std::all_of(text.begin(), text.end(), is_ascii)) {
+    out += json_quoted(text, true);
+    return;
+  }
   constexpr const char* kHex = "0123456789abcdef";
   out += '"';
   for (const char c : text) {

@@ -8,6 +8,7 @@
 
 #include "profile/made_profile.h"
 #include "profile/page.h"
+#include "profile/summary.h"
 
 namespace tsr::profile {
 namespace {
@@ -82,6 +83,22 @@ TEST(JsonText, escapes_what_a_name_may_contain) {
   EXPECT_EQ(json::parse(events_json(made.profile))["events"][0]["name"],
             "a \"b\"\\\n\x01 </script>");
   EXPECT_EQ(json::parse(chrome_trace(made.profile))["traceEvents"].size(), 2U);
+}
+
+// A thread's name is cut after 15 bytes, which may be in the middle of a character.
+TEST(JsonText, replaces_what_is_not_utf8) {
+  test::Made made;
+  made.profile.end = 10;
+  made.profile.threads = {{1, "cut \xc3"}};
+  made.add(TraceKind::kAnnotation, "a\xff \u00e9 \"\n", 0, 10);
+  const std::string name = "a\ufffd \u00e9 \"\n";
+  EXPECT_EQ(json::parse(events_json(made.profile))["events"][0]["name"], name);
+  EXPECT_EQ(json::parse(events_json(made.profile))["threads"][0]["name"], "cut \ufffd");
+  EXPECT_EQ(with(json::parse(chrome_trace(made.profile)), "name", name).size(), 1U);
+  EXPECT_EQ(
+      json::parse(rows_json(summarize(made.profile, Group::kOps, SortBy::kSelf, {})))[0]["name"],
+      name);
+  EXPECT_NO_THROW(static_cast<void>(data_of(html_page(made.profile, {}))));
 }
 
 TEST(Page, R11_is_one_file_whose_data_ends_no_script) {
