@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "kernel/kernels.h"
 
@@ -186,6 +188,20 @@ Cost weighted_gather(const WeightedGatherPlan& plan) {
   return {2 * points * taps * channels,
           bytes_of(plan.dtype, points * channels * 2 + points * taps) + 4 * points * taps};
 }
+// A row that several indices name is read once; a table that is written is written completely.
+Cost bag(const BagPlan& plan) {
+  const double indices = real(plan.indices), features = real(plan.features);
+  const bool is_largest = plan.pass == BagPass::kMaxima;
+  const double each =
+      is_largest || (plan.pass != BagPass::kFactors && plan.factors == nullptr) ? 1 : 2;
+  const int64_t rows = plan.pass == BagPass::kTable ? plan.rows : std::min(plan.rows, plan.indices);
+  const double sums = real(plan.bags) * features;
+  const DType wide = opmath(plan.dtype);
+  return {each * indices * features,
+          bytes_of(plan.dtype, real(rows) * features) + bytes_of(wide, sums) +
+              bytes_of(wide, plan.factors != nullptr ? indices : 0) + 8 * indices +
+              8 * (plan.starts != nullptr ? real(plan.bags) : 0) + 8 * (is_largest ? sums : 0)};
+}
 // Forward: mean and variance, the difference, two products and a sum. Backward: two sums and the
 // gradient.
 Cost norm(const NormPlan& plan) {
@@ -318,7 +334,20 @@ constexpr Row kRows[] = {
     {kResample.name, call<ResamplePlan, resample>},
     {kWeightedGather.name, call<WeightedGatherPlan, weighted_gather>},
     {kAlignLoss.name, call<AlignLossPlan, align_loss>},
+    {kBag.name, call<BagPlan, bag>},
 };
+
+constexpr bool differ() {
+  for (const Row& row : kRows) {
+    if (std::count_if(std::begin(kRows), std::end(kRows), [&](const Row& other) {
+          return std::string_view(other.family) == row.family;
+        }) != 1)
+      return false;
+  }
+  return true;
+}
+static_assert(differ() && std::size(kRows) == sizeof(KernelTable) / sizeof(void (*)()),
+              "every family has one rule");
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 
 namespace tsr::profile {
 
-// `plan` is the plan of the family of this name (kernel/generated/families.h). Zero for a family
-// without a rule, and where the plan does not tell.
+// `plan` is the plan of the family of this name (kernel/generated/families.h). Zero for a name that
+// is none, and where the plan does not tell.
 Cost cost_of(const char* family, const void* plan) noexcept;
 
 }  // namespace tsr::profile

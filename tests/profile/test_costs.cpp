@@ -78,7 +78,30 @@ TEST(Costs, R11_attention_that_looks_back_only_costs_half) {
   EXPECT_EQ(cost_of("attention", plan.get()).flops, whole * 2.5 / 2);
 }
 
-TEST(Costs, a_family_without_a_rule_costs_nothing) {
+// That every family has a rule is an assertion of costs.cpp.
+TEST(Costs, R11_bags_of_rows) {
+  auto plan = std::make_unique<BagPlan>();
+  plan->dtype = DType::kBFloat16;
+  plan->bags = 3;
+  plan->indices = 8;
+  plan->rows = 5;
+  plan->features = 4;
+  const int64_t starts = 0;
+  float factor = 1;
+  Cost cost = cost_of("bag", plan.get());
+  EXPECT_EQ(cost.flops, 8 * 4);
+  EXPECT_EQ(cost.bytes, 2 * (5 * 4) + 4 * (3 * 4) + 8 * 8);
+  plan->starts = &starts;
+  plan->factors = &factor;
+  cost = cost_of("bag", plan.get());
+  EXPECT_EQ(cost.flops, 2 * 8 * 4);
+  EXPECT_EQ(cost.bytes, 2 * (5 * 4) + 4 * (3 * 4) + 4 * 8 + 8 * 8 + 8 * 3);
+  plan->factors = nullptr;
+  plan->pass = BagPass::kMaxima;
+  EXPECT_EQ(cost_of("bag", plan.get()).flops, 8 * 4);
+}
+
+TEST(Costs, a_name_that_is_no_family_costs_nothing) {
   const int plan = 0;
   EXPECT_EQ(cost_of("no such family", &plan).flops, 0);
 }
