@@ -33,10 +33,10 @@ struct Chunk {
 
 // Note [Logs of threads]
 // A thread writes its events into a log of its own, without a lock. `busy` is set while it writes.
-// Who takes the logs first makes g_session 0, and then waits until no log is busy: a thread sets
-// `busy` before it looks at g_session, so it either sees that recording has paused or is waited
-// for. A log outlives its thread, and another thread takes it over. After a fork, a log belongs to
-// no thread of the child.
+// Who takes the logs first clears g_recording, and then waits until no log is busy: a thread sets
+// `busy` before it looks at g_recording, so it either sees that recording has paused or is waited
+// for. A log outlives its thread, and another thread takes it over. A child of a fork keeps the log
+// of the thread that forked. It never touches the others: their threads may have been writing.
 struct Log {
   std::atomic<bool> busy{false};
   std::atomic<bool> owned{true};
@@ -81,10 +81,13 @@ Log* make_log(int32_t thread) noexcept {
   try {
     Logs& logs = immortal<Logs>();
     const std::lock_guard lock(logs.mutex);
-    const auto free = std::find_if(logs.all.begin(), logs.all.end(), [](const Log* log) {
-      return log->mark == fork_mark() && !log->owned.load(std::memory_order_acquire);
-    });
-    Log* log = free == logs.all.end() ? nullptr : *free;
+    Log* log = t_log;  // after a fork; else it would not be called
+    if (log == nullptr) {
+      const auto free = std::find_if(logs.all.begin(), logs.all.end(), [](const Log* each) {
+        return each->mark == fork_mark() && !each->owned.load(std::memory_order_acquire);
+      });
+      if (free != logs.all.end()) log = *free;
+    }
     if (log == nullptr) {
       logs.all.reserve(logs.all.size() + 1);
       log = logs.all.emplace_back(new Log);
@@ -283,7 +286,9 @@ Profile take_recording() {
   {
     Logs& logs = immortal<Logs>();
     const std::lock_guard lock(logs.mutex);
-    for (Log* log : logs.all) empty(*log, profile);
+    for (Log* log : logs.all) {
+      if (log->mark == fork_mark() || log == t_log) empty(*log, profile);
+    }
     profile.threads = logs.names;
   }
   g_free_chunks.store(chunks_for(g_capacity));

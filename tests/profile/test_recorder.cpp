@@ -213,5 +213,36 @@ TEST(Recorder, works_in_a_child_of_a_process_that_records) {
   EXPECT_EQ(names(finish()), (std::vector<std::string>{"parent"}));
 }
 
+// They may have been writing at the fork.
+TEST(Recorder, a_child_has_no_events_of_other_threads_of_its_parent) {
+  start_recording(options());
+  std::atomic<int> stage{0};
+  std::thread other([&stage] {
+    { const Traced call("other"); }
+    stage = 1;
+    while (stage != 2) std::this_thread::yield();
+  });
+  while (stage != 1) std::this_thread::yield();
+  { const Traced call("parent"); }
+  const pid_t child = fork();
+  if (child == 0) {
+    { const Traced call("child"); }
+    const auto seen = names(finish());
+    start_recording(options());
+    { const Traced call("again"); }
+    const auto again = names(finish());
+    _exit(seen == std::vector<std::string>{"parent", "child"} &&
+                  again == std::vector<std::string>{"again"}
+              ? 0
+              : 1);
+  }
+  stage = 2;
+  other.join();
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(finish().events.size(), 2U);
+}
+
 }  // namespace
 }  // namespace tsr::profile
