@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -17,15 +18,16 @@
 namespace tsr::inspect {
 namespace {
 
-// The sizes of an input, as far as the node knows them: from what made it, or from what was saved.
-// Empty: unknown, or a number.
+// The sizes of an input, as far as the node knows them: from what made it, or from what is saved,
+// which a backward may free at any time. Empty: unknown, or a number.
 Dims input_sizes(const Node& node, size_t input) {
   if (input >= node.next_edges().size()) return {};
   const Edge& edge = node.next_edge(input);
   if (edge.node) return edge.node->outputs()[edge.output].sizes;
   if (!node.has_saved()) return {};
-  for (size_t i = 0; i < node.saved_count(); ++i) {
-    const SavedTensor::Origin saved = node.saved_origin(i);
+  const std::lock_guard guard(node.lock());
+  for (const SavedTensor& each : node.saved_list()) {
+    const SavedTensor::Origin saved = each.origin();
     if (saved.kind == SavedTensor::Kind::kInput && saved.index == input) return saved.sizes;
   }
   return {};

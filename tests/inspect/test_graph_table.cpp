@@ -17,6 +17,7 @@
 #include "ops/nn/attention.h"
 #include "ops/nn/conv.h"
 #include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
 #include "support/start_up.h"
 
 namespace tsr::inspect {
@@ -57,6 +58,17 @@ TEST_F(GraphTable, A21_lists_operators_with_parameters_multiply_adds_and_memory)
             "Outputs of the operators: 0.00 MB\n"
             "Saved for the backward: 0.00 MB\n");
   EXPECT_THROW(table_of({&x, 1}, {}), Error);
+}
+
+TEST_F(GraphTable, A21_is_drawn_after_a_backward_too) {
+  const Tensor frozen = ops::ones(Dims{3, 5}, DType::kFloat32, {});
+  const Tensor loss = ops::sum(ops::matmul(frozen, leaf(Dims{5, 2})));
+  const std::string before = table_of({&loss, 1}, {});
+  EXPECT_NE(before.find("Multiply-adds: 30\n"), std::string::npos) << before;
+  backward({&loss, 1});
+  const std::string after = table_of({&loss, 1}, {});
+  EXPECT_NE(after.find("Matmul"), std::string::npos) << after;
+  EXPECT_NE(after.find("Saved for the backward: 0.00 MB\n"), std::string::npos) << after;
 }
 
 TEST_F(GraphTable, A21_multiply_adds_of_products_and_convolutions) {
