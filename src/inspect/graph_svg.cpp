@@ -273,7 +273,7 @@ class Picture {
       const uint32_t next = graph_.items[lower].row;
       const bool last = i + 2 == way.size();
       const double from = top_[row] + height_[row];
-      const double to = last ? top_[next] : top_[next];
+      const double to = top_[next];
       const double end = last ? entry_of(lower, way[i], way.size() == 2 ? again_[index] : 0)
                               : kMargin + boxes_[lower].x;
       const double middle = (from + to) / 2;
