@@ -59,7 +59,8 @@ struct Running {
 void move_statistic(const Tensor& running, const Tensor& batch, double momentum) {
   const Dims samples{0};
   const Tensor goal = mean(batch, DimsView(samples));
-  const Tensor moved = add(multiply(running.detached(), 1 - momentum), multiply(goal, momentum));
+  const Tensor before = cast_memory(running.detached(), goal.dtype());
+  const Tensor moved = add(multiply(before, 1 - momentum), multiply(goal, momentum));
   begin_inplace(running, needs_grad(running));
   copy_memory(running, moved);
 }
@@ -107,11 +108,9 @@ Tensor run_groups(const char* node, const Tensor& x, int64_t groups, const Tenso
 
 void check_running(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                    bool use_input_stats) {
-  const DType wide = kernel::opmath(input.dtype());
   for (const Tensor* tensor : {&running_mean, &running_var}) {
     const char* arg = tensor == &running_mean ? "running_mean" : "running_var";
-    TSR_CHECK(!tensor->defined() || tensor->dtype() == wide, Code::kDType, arg, "expected ", wide,
-              " for a ", input.dtype(), " input, got ", tensor->dtype());
+    if (tensor->defined()) check_parameter_dtype(*tensor, arg, input);
     check_channels(*tensor, arg, input);
   }
   TSR_CHECK(running_mean.defined() == running_var.defined(), Code::kInvalidArgument,

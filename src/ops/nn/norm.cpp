@@ -27,9 +27,7 @@ void check_batch_norm(const Tensor& input, const Tensor& running_mean, const Ten
             input.sizes());
   for (const Tensor* tensor : {&running_mean, &running_var}) {
     const char* arg = tensor == &running_mean ? "running_mean" : "running_var";
-    TSR_CHECK(!tensor->defined() || tensor->dtype() == kernel::opmath(dtype), Code::kDType, arg,
-              "expected ", kernel::opmath(dtype), " for a ", dtype, " input, got ",
-              tensor->dtype());
+    if (tensor->defined()) check_parameter_dtype(*tensor, arg, input);
     check_channels(*tensor, arg, input);
   }
   for (const Tensor* tensor : {&weight, &bias}) {
@@ -66,18 +64,23 @@ NormShape channel_shape(const Tensor& x, bool training, double eps) {
   return shape;
 }
 
-// The running statistics in contiguous memory, for the kernel to write; put_back() copies them to
-// the target.
+Tensor in_kernel_memory(const Tensor& statistic) {
+  return contiguous_memory(
+      cast_memory(statistic.detached(), kernel::opmath(statistic.dtype())));
+}
+
+// A running statistic in contiguous memory of opmath, for the kernel to write; put_back() copies it
+// to the target, if that is other memory.
 class Running {
  public:
   explicit Running(const Tensor& target) : target_(target) {
     if (!target.defined()) return;
     begin_inplace(target, needs_grad(target));
-    memory_ = contiguous_memory(target.detached());
+    memory_ = in_kernel_memory(target);
   }
   [[nodiscard]] void* data() const { return data_or_null(memory_); }
   void put_back() const {
-    if (target_.defined() && !target_.is_contiguous()) copy_memory(target_, memory_);
+    if (target_.defined() && memory_.data() != target_.data()) copy_memory(target_, memory_);
   }
 
  private:
@@ -105,8 +108,8 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
     rstd = empty(channels, kernel::opmath(x.dtype()), x.device());
   } else {
     const Unrecorded pause;
-    mean = contiguous_memory(running_mean.detached());
-    rstd = rsqrt(add(running_var.detached(), eps));
+    mean = in_kernel_memory(running_mean);
+    rstd = rsqrt(add(in_kernel_memory(running_var), eps));
   }
   NormTangent tangent(grad, x, w, b);
   Result result = allocate_image(out, x.sizes(), x.dtype(), x.device(), grad,

@@ -11,8 +11,9 @@ namespace tsr::ops {
 // The other tensors are (channels) and may be undefined. Training uses the statistics of the batch
 // (biased variance) and updates the running statistics in place: running += momentum (batch -
 // running), with the unbiased variance. Evaluation uses the running statistics, which must then be
-// given. 16-bit input is computed in float32; the running statistics are then float32. Throws
-// kShape (also for one value per channel in training), kDType, kDevice, kInvalidArgument.
+// given. 16-bit input is computed in float32. The other tensors may then be float32 or of the
+// input's dtype; running statistics in 16 bits round away small updates. Throws kShape (also for
+// one value per channel in training), kDType, kDevice, kInvalidArgument.
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const Tensor& weight, const Tensor& bias, bool training, double momentum = 0.1,
                   double eps = 1e-5, Out out = {});

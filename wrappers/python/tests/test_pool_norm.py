@@ -150,6 +150,24 @@ def test_instance_norm_into_its_input_reads_it_for_the_statistics_first() -> Non
     np.testing.assert_allclose([*x.numpy().ravel(), mean.item(), var.item()], [-1, 1, 1, 1.5])
 
 
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
+@pytest.mark.parametrize("norm", [F.batch_norm, F.instance_norm])
+@pytest.mark.parametrize("strided", [False, True])
+def test_running_statistics_of_16_bits_are_those_of_float32_rounded_once(norm: Any, dtype: Any, strided: bool) -> None:
+    x, before = ts.asarray(normal(4, 3, 5)).astype(dtype), ts.asarray(np.abs(normal(2, 6))).astype(dtype)
+    found = []
+    for kind in (dtype, ts.float32):
+        memory = before.astype(kind, copy=True)
+        mean, var = memory[:, ::2] if strided else memory[:, :3]
+        trained = norm(x, mean, var, None, None, True, 0.25)
+        found.append((trained, mean.astype(dtype), var.astype(dtype)))
+        mean.copy_(mean.astype(dtype)), var.copy_(var.astype(dtype))  # evaluation begins with equal statistics
+        found[-1] += (norm(x, mean, var, None, None, False),)
+    for narrow, wide in zip(*found):
+        assert narrow.dtype is dtype
+        np.testing.assert_array_equal(numbers(narrow), numbers(wide))
+
+
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64])
 def test_rms_norm_takes_the_epsilon_of_the_dtype(dtype: Any) -> None:
     tiny = ts.zeros((1, 2), dtype=dtype) + 2.0**-10
