@@ -175,8 +175,13 @@ struct Through {
   Tensor h, c;     // of the first state
 };
 
+// A copy of a gradient in rows one behind the other, whatever its strides; zeros if it is
+// undefined.
 Tensor started(const Tensor& gradient, const Tensor& like) {
-  return gradient.defined() ? clone(gradient) : zeros(like.sizes(), like.dtype(), like.device());
+  if (!gradient.defined()) return zeros(like.sizes(), like.dtype(), like.device());
+  Tensor copy = empty(like.sizes(), like.dtype(), like.device());
+  copy_memory(copy, gradient);
+  return copy;
 }
 
 Through through_time(const RecurrenceSpec& spec, const RecurrenceInputs& in, const Kept& kept,

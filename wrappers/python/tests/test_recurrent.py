@@ -148,6 +148,29 @@ def test_cell_agrees_with_pytorch(kind: str, options: dict[str, Any], shape: tup
     agree_with_gradients(ours, theirs, ours(ts.tensor(x), mine), theirs(torch.tensor(x), other))
 
 
+@pytest.mark.parametrize("kind, options", [("RNN", {}), ("GRU", {}), ("LSTM", {}), ("LSTM", {"proj_size": 2})])
+def test_gradients_of_states_may_be_permuted_views(kind: str, options: dict[str, Any]) -> None:
+    ours, theirs = pair_of(kind, 3, 5, **options)
+    x, factor = normal(4, 2, 3), normal(5, 2, 1, seed=2)
+    _, mine = ours(ts.tensor(x))
+    _, other = theirs(torch.tensor(x))
+    for states, transposed, weight in ((mine, ts.permute_dims, ts.tensor(factor)), (other, torch.permute, torch.tensor(factor))):
+        total: Any = 0
+        for state in states if isinstance(states, tuple) else (states,):
+            total = total + (transposed(state, (2, 1, 0)) * weight[: state.shape[2]]).sum()
+        total.backward()
+    for name, parameter in ours.named_parameters():
+        wanted = theirs.get_parameter(name).grad.numpy()
+        np.testing.assert_allclose(parameter.grad.numpy(), wanted, 1e-4, 1e-5, err_msg=name)
+
+
+def test_gradient_of_a_cells_state_may_be_a_permuted_view() -> None:
+    zeros, b = ts.zeros((2, 3)), ts.zeros((3,), requires_grad=True)
+    h = nn.functional.rnn_tanh_cell(zeros, zeros, ts.zeros((3, 3)), ts.eye(3), b, ts.zeros((3,)))
+    (ts.permute_dims(h, (1, 0)) * ts.tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])).sum().backward()
+    assert b.grad.tolist() == [1.0, 5.0, 9.0]
+
+
 def test_layers_keep_16_bit_weights_and_states() -> None:
     layer = nn.LSTM(3, 4, dtype=ts.bfloat16)
     output, (h, c) = layer(ts.tensor(normal(3, 2, 3)).bfloat16())
