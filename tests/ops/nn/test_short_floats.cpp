@@ -182,6 +182,22 @@ const std::vector<Op>& table() {
          return ops::max_pool<2>(t[0], kThree, DimsView(kTwo), DimsView(kOne), DimsView(kTwo),
                                  true);
        }},
+      {"dilated max_pool2d of every row",
+       {{1, 2, 90, 300}},
+       {},
+       [](const List& t) {
+         return ops::max_pool<2>(t[0], kThree, DimsView(kOne), DimsView(kOne), DimsView(kTwo));
+       }},
+      {"max_pool2d of single columns with windows that begin out of order",
+       {{2, 3, 17, 1}},
+       {},
+       [](const List& t) {
+         const Dims window{5, 1};
+         const Dims padding{2, 0};
+         const Dims dilation{4, 1};
+         return ops::max_pool<2>(t[0], window, DimsView(kOne), DimsView(padding),
+                                 DimsView(dilation));
+       }},
       {"adaptive_avg_pool2d",
        {{2, 5, 9, 11}},
        {{16, 32, 64, 64}},
@@ -406,6 +422,22 @@ TEST(ShortFloats, have_second_derivatives_that_follow_those_of_float32) {
     }
   }
   EXPECT_GT(found, 0);
+}
+
+TEST(ShortFloats, find_maxima_in_windows_that_begin_out_of_order) {
+  const Dims window{2, 1};
+  const Dims padding{1, 0};
+  const Dims dilation{2, 1};
+  for (const DType dtype : kShort) {
+    const Tensor x = ops::cast_memory(test::f32(Dims{1, 1, 4, 1}, {5, 1, 2, 0}), dtype);
+    set_requires_grad(x, true);
+    const Tensor y =
+        ops::max_pool<2>(x, window, DimsView(kOne), DimsView(padding), DimsView(dilation));
+    EXPECT_EQ(values(y.detached()), (std::vector<double>{1, 5, 1, 2}));
+    const Tensor g = ops::cast_memory(test::f32(Dims{1, 1, 4, 1}, {1, 2, 4, 8}), dtype);
+    backward(std::array{ops::sum(ops::multiply(y, g))});
+    EXPECT_EQ(values(grad_of(x)), (std::vector<double>{2, 5, 8, 0}));
+  }
 }
 
 // ---- pooling of volumes, which no op uses yet ----

@@ -251,17 +251,28 @@ class Bands {
     int64_t* end;
   };
 
-  // The input rows that the windows of some output rows cover: windows start and end in order.
+  // Windows end in order. They begin in order too, but for those whose first points are in the
+  // padding: with a dilation their first points inside may be 1, 0, 1. All of these begin before
+  // the dilation.
+
+  // The input rows that the windows of some output rows cover.
   [[nodiscard]] Range covered(Range outputs) const {
-    const int64_t low = along_.begin[outputs.begin];
+    int64_t low = along_.begin[outputs.begin];
+    for (int64_t o = outputs.begin + 1; o < outputs.end && along_.begin[o] < along_.dilation; ++o)
+      low = std::min(low, along_.begin[o]);
     return {low, std::max(low, along_.end[outputs.end - 1])};
   }
-  // The output rows whose windows reach some input rows.
+  // A range of output rows with all whose windows reach some input rows.
   [[nodiscard]] Range reaching(Range inputs) const {
     int64_t first = 0;
     while (first < along_.output && along_.end[first] <= inputs.begin) ++first;
     int64_t last = first;
-    while (last < along_.output && along_.begin[last] < inputs.end) ++last;
+    for (int64_t o = first; o < along_.output; ++o) {
+      if (along_.begin[o] < inputs.end)
+        last = o + 1;
+      else if (along_.begin[o] >= along_.dilation)
+        break;
+    }
     return {first, last};
   }
 
