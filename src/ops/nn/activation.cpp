@@ -259,6 +259,8 @@ Tensor glu(const Tensor& input, int64_t axis, Out out) {
 Tensor softmin(const Tensor& input, int64_t axis, std::optional<DType> dtype, Out out) {
   TSR_CHECK(input.dtype() != DType::kBool, Code::kDType, "input",
             "expected a numeric dtype, got bool");
+  // Converted first: the negative of an integer may be out of its dtype's range.
+  if (is_integral(input.dtype()) && !dtype.has_value()) dtype = default_dtype();
   const Tensor x = dtype.has_value() ? astype(input, *dtype) : input;
   return softmax(negative(x), axis, dtype, out);
 }

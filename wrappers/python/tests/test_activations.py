@@ -56,6 +56,17 @@ def test_prelu_takes_its_weight_at_zero_and_sums_the_weights_gradient() -> None:
     assert weight.grad.tolist() == [0.0, -6.0]
 
 
+def test_softmin_converts_integers_before_it_negates_them() -> None:
+    wanted = [1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))]
+    for dtype in (ts.uint8, ts.uint16, ts.uint32, ts.uint64, ts.int8):
+        found = F.softmin(ts.tensor([0, 1], dtype=dtype), -1)
+        assert found.dtype is ts.float32
+        np.testing.assert_allclose(found.numpy(), wanted, 1e-6)
+    lowest = F.softmin(ts.tensor([-128, -127], dtype=ts.int8), -1, dtype=ts.float64)
+    np.testing.assert_allclose(lowest.numpy(), wanted, 1e-12)
+    np.testing.assert_allclose(F.softmin(ts.tensor([-128, -127], dtype=ts.int8), -1).numpy(), wanted, 1e-6)
+
+
 def test_gumbel_softmax_draws_from_the_generator_and_follows_the_probabilities() -> None:
     scores = F.log_softmax(ts.tensor([0.0, 1.0, 2.0]), 0)
     rows = scores.broadcast_to((20000, 3))
