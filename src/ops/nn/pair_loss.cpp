@@ -269,7 +269,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
   Tensor v = in_opmath(lacks_axis ? expand_dims(var, -1) : var);
   broadcast_strides(v.sizes(), v.strides(), input.sizes(), "var");
   // The limit changes the value and lets the gradient through.
-  v = add(v, subtract(maximum(v.detached(), eps), v.detached()));
+  v = add(maximum(v.detached(), eps), subtract(v, v.detached()));
   const Tensor squared = square(subtract(in_opmath(input), in_opmath(target)));
   Tensor loss = multiply(add(log(v), divide(squared, v)), 0.5);
   if (full) loss = add(loss, 0.5 * std::log(2 * std::numbers::pi));

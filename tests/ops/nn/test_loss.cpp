@@ -261,6 +261,16 @@ TEST(Losses, gradients_agree_with_differences) {
   }
 }
 
+TEST(Losses, gaussian_nll_limits_large_negative_variances) {
+  const Tensor x = f32(Dims{2}, {1, 1});
+  const Tensor var = f32(Dims{2}, {-1e8F, -3e38F});
+  set_requires_grad(var, true);
+  const Tensor loss = ops::gaussian_nll_loss(x, f32(Dims{2}, {1, 2}), var, false, 0.5, "none");
+  expect_close(values(loss.detached()), {0.5 * std::log(0.5), 0.5 * std::log(0.5) + 1}, 1e-6);
+  backward(std::array{ops::sum(loss)});
+  expect_close(values(grad_of(var)), {1, 1 - 2}, 1e-5);
+}
+
 TEST(Losses, logits_far_out_do_not_overflow) {
   const Tensor x = test::f32(Dims{2}, {1000, -1000});
   const Tensor t = test::f32(Dims{2}, {0, 0});
