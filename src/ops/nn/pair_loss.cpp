@@ -387,12 +387,13 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
   const DType dtype = scores.x.dtype();
   const Tensor none = zeros(shape, dtype, input.device());
   const Tensor hits = scatter_add(none, 1, labels, astype(valid, dtype));
-  const Tensor others = astype(equal(hits, 0), dtype);
+  const Tensor others = equal(hits, 0);
   // (batch, label, class)
   const Tensor own = expand_dims(gather(scores.x, 1, labels), 2);
   const Tensor excess = relu(add(subtract(expand_dims(scores.x, 1), own), 1));
+  // Chosen, not multiplied by a mask: a place without a label may have an infinite excess.
   const Tensor counted =
-      multiply(excess, multiply(expand_dims(astype(valid, dtype), 2), expand_dims(others, 1)));
+      where(logical_and(expand_dims(valid, 2), expand_dims(others, 1)), excess, 0.0);
   const Dims axes{1, 2};
   const Tensor total = divide(sum(counted, DimsView(axes)), scores.classes);
   return finished(reshape(total, scores.loss_sizes), kind, input);

@@ -271,6 +271,17 @@ TEST(Losses, gaussian_nll_limits_large_negative_variances) {
   expect_close(values(grad_of(var)), {1, 1 - 2}, 1e-5);
 }
 
+TEST(Losses, multilabel_margin_takes_an_infinite_score_beside_rows_with_fewer_labels) {
+  const Tensor x = f64(Dims{2, 3}, {-INFINITY, 0.5, 1, 0, 2, 3});
+  set_requires_grad(x, true);
+  const Tensor target = i64(Dims{2, 3}, {1, -1, -1, 1, 2, -1});
+  const Tensor loss = ops::multilabel_margin_loss(x, target, "none");
+  // Only class 2 of row 0 is too close to its label: by 1.5, of 3 classes.
+  expect_close(values(loss.detached()), {0.5, 0}, 1e-12);
+  backward(std::array{ops::sum(loss)});
+  expect_close(values(grad_of(x)), {0, -1.0 / 3, 1.0 / 3, 0, 0, 0}, 1e-12);
+}
+
 TEST(Losses, logits_far_out_do_not_overflow) {
   const Tensor x = test::f32(Dims{2}, {1000, -1000});
   const Tensor t = test::f32(Dims{2}, {0, 0});
