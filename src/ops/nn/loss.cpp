@@ -104,6 +104,10 @@ ClassSpec check_classes(const Tensor& input, const Tensor& target, const Tensor&
   TSR_CHECK(spec.classes >= 1, Code::kShape, "input", "expected at least 1 class, got shape ",
             input.sizes());
   check_class_weight(input, weight, spec.classes);
+  TSR_CHECK(
+      !needs_grad(weight), Code::kNotImplemented, "weight",
+      "the loss of class numbers has no derivative towards its weights; expected weights that "
+      "require no grad, or probabilities as target");
   return spec;
 }
 
@@ -372,8 +376,13 @@ Tensor target_slope(const Tensor& x, const Tensor& p) {
   return subtract(log_no, multiply(p, log_yes));
 }
 
+// dp = t (log(1 + exp(-|x|)) + max(-x, 0))
+Tensor pos_weight_slope(const Tensor& x, const Tensor& t) {
+  return multiply(t, add(log_one_plus(x), relu(negative(x))));
+}
+
 Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
-  const bool grad = needs_grad(x, t);
+  const bool grad = needs_grad(x, t, p);
   Tensor output;
   {
     const Unrecorded pause;
@@ -381,7 +390,7 @@ Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
   }
   if (grad) {
     record(
-        output, "BinaryCrossEntropyWithLogitsBackward", {x, t},
+        output, "BinaryCrossEntropyWithLogitsBackward", {x, t, p},
         {save_input(x), save_input(t), save_input(p)},
         [](Backward& ctx) {
           const Tensor a = ctx.saved(0);
@@ -389,6 +398,7 @@ Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
           const Tensor c = ctx.saved(2);
           if (ctx.needs(0)) ctx.set(0, multiply(ctx.grad(), logits_slope(a, b, c)));
           if (ctx.needs(1)) ctx.set(1, multiply(ctx.grad(), target_slope(a, c)));
+          if (ctx.needs(2)) ctx.set(2, multiply(ctx.grad(), pos_weight_slope(a, b)));
         },
         kElementwise);
   }

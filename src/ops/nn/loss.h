@@ -15,7 +15,7 @@ namespace tsr::ops {
 // ignore_index are ignored. label_smoothing in [0, 1] mixes in the uniform distribution. The mean
 // for class numbers divides by the sum of the weights of the positions that are not ignored; the
 // mean for probabilities divides by the number of positions. Throws kShape, kDType, kDevice, kIndex
-// (a class out of range), kValue.
+// (a class out of range), kValue; kNotImplemented for weights of class numbers that require grad.
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
                      int64_t ignore_index = -100, std::string_view reduction = "mean",
                      double label_smoothing = 0);

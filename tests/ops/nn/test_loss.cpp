@@ -261,6 +261,48 @@ TEST(Losses, gradients_agree_with_differences) {
   }
 }
 
+TEST(Losses, weights_of_positives_have_a_gradient_whatever_they_broadcast_over) {
+  const Dims shapes[] = {{2, 3}, {3}, {2, 1}, {}};
+  for (const Dims& shape : shapes) {
+    const std::vector<Tensor> inputs{random_leaf(Dims{2, 3}, 1), random_leaf(Dims{2, 3}, 2, 0, 1),
+                                     random_leaf(shape, 3, 0.5, 2)};
+    for (const char* reduction : kReductions) {
+      SCOPED_TRACE(concat(shape, " ", reduction));
+      const auto bce = [&](Inputs t) {
+        return ops::binary_cross_entropy_with_logits(t[0], t[1], kNone, t[2], reduction);
+      };
+      EXPECT_TRUE(gradcheck(bce, inputs));
+      EXPECT_TRUE(gradgradcheck(bce, inputs));
+      // The weights alone.
+      const auto of_weights = [&](Inputs t) {
+        return ops::binary_cross_entropy_with_logits(inputs[0].detached(), inputs[1].detached(),
+                                                     kNone, t[0], reduction);
+      };
+      EXPECT_TRUE(gradcheck(of_weights, {inputs[2]}));
+    }
+  }
+}
+
+TEST(Losses, refuse_weights_of_class_numbers_that_require_grad) {
+  const Tensor scores = f64(Dims{2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor target = i64(Dims{2}, {0, 1});
+  const Tensor weight = f64(Dims{3}, {1, 2, 3});
+  set_requires_grad(weight, true);
+  for (const bool cross : {true, false}) {
+    const Error error = error_of([&] {
+      if (cross) {
+        ops::cross_entropy(scores, target, weight, -100, "mean", 0);
+      } else {
+        ops::nll_loss(scores, target, weight, -100, "mean");
+      }
+    });
+    EXPECT_EQ(error.code(), Code::kNotImplemented);
+    EXPECT_STREQ(error.arg(), "weight");
+  }
+  const NoGrad pause;
+  EXPECT_EQ(ops::nll_loss(scores, target, weight).numel(), 1);
+}
+
 TEST(Losses, gaussian_nll_limits_large_negative_variances) {
   const Tensor x = f32(Dims{2}, {1, 1});
   const Tensor var = f32(Dims{2}, {-1e8F, -3e38F});
