@@ -390,11 +390,11 @@ Tensor pow_b(const BinaryContext& ctx) {
       is_complex(ctx.y.dtype()) ? flat : logical_and(flat, greater_equal(ctx.b, 0));
   return times(ctx.g, where(inert, zeros_of(slope), slope));
 }
-// If both are equal, each gets half of the gradient.
+// If both are equal, each gets half of the gradient; if one is NaN, both get all of it.
 Tensor share(const BinaryContext& ctx, const Binary& wins, const Arg& mine, const Arg& other) {
-  const Tensor won = as_float(wins(mine, other), ctx.g);
+  const Tensor lost = as_float(wins(other, mine), ctx.g);
   const Tensor tied = as_float(equal(mine, other), ctx.g);
-  return multiply(ctx.g, add(won, multiply(tied, 0.5)));
+  return multiply(ctx.g, subtract(1, add(lost, multiply(tied, 0.5))));
 }
 Tensor maximum_a(const BinaryContext& ctx) {
   return share(ctx, greater, ctx.a, ctx.b);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // gradcheck and gradgradcheck of every differentiable pointwise op over layouts: a row an op.
+#include <array>
+#include <cmath>
 #include <complex>
 
 #include "ops/pointwise/ternary.h"
@@ -177,6 +179,18 @@ TEST(BinaryGradients, of_in_place_forms_agree_too) {
 TEST(BinaryGradients, equal_operands_of_an_extremum_share) {
   const Tensor a = random_leaf(Dims{3}, 1);
   EXPECT_TRUE(gradcheck([](Inputs x) { return ops::maximum(x[0], x[0]); }, {a}));
+}
+
+TEST(BinaryGradients, both_operands_of_an_extremum_get_all_of_it_where_one_is_nan) {
+  for (const ops::Binary* op : {&ops::maximum, &ops::minimum}) {
+    const Tensor a = f64(Dims{4}, {NAN, 1, NAN, 2});
+    const Tensor b = f64(Dims{4}, {1, NAN, NAN, 2});
+    set_requires_grad(a, true);
+    set_requires_grad(b, true);
+    backward(std::array{ops::sum((*op)(a, b))});
+    EXPECT_EQ(values(grad_of(a)), (Numbers{1, 1, 1, 0.5}));
+    EXPECT_EQ(values(grad_of(b)), (Numbers{1, 1, 1, 0.5}));
+  }
 }
 
 // ---- ternary ----
