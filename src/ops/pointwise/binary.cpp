@@ -377,6 +377,7 @@ Tensor pow_b(const BinaryContext& ctx) {
   if (!ctx.a.is_tensor()) {
     const auto base = ctx.a.scalar().to<std::complex<double>>();
     if (base == 0.0) {
+      if (is_complex(ctx.y.dtype())) return zeros_of(ctx.g);
       const Tensor falling = multiply(ctx.g, multiply(ctx.y, -INFINITY));
       return where(greater_equal(ctx.b, 0), zeros_of(falling), falling);
     }

@@ -193,6 +193,16 @@ TEST(BinaryGradients, both_operands_of_an_extremum_get_all_of_it_where_one_is_na
   }
 }
 
+TEST(BinaryGradients, of_powers_of_the_number_0_with_complex_exponents_are_0) {
+  for (const Scalar& base : {Scalar(0), Scalar(0.0), Scalar(std::complex<double>(0, 0))}) {
+    const Tensor x = ops::cast_memory(f64(Dims{2}, {1, 2}), DType::kComplex128);
+    const Tensor g = ops::cast_memory(f64(Dims{2}, {1, 1}), DType::kComplex128);
+    set_requires_grad(x, true);
+    backward(std::array{ops::pow(base, x)}, std::array{g});
+    EXPECT_EQ(values<std::complex<double>>(grad_of(x)), (std::vector<std::complex<double>>(2)));
+  }
+}
+
 // ---- ternary ----
 
 TEST(TernaryGradients, agree_with_differences) {
