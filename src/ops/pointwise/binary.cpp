@@ -409,19 +409,14 @@ Tensor minimum_a(const BinaryContext& ctx) {
 Tensor minimum_b(const BinaryContext& ctx) {
   return share(ctx, less, ctx.b, ctx.a);
 }
-// atan2(a, b): (b, -a) / (a² + b²)
-Tensor square_sum(const BinaryContext& ctx) {
-  const auto square_of = [](const Scalar& x) { return x.to<double>() * x.to<double>(); };
-  if (!ctx.a.is_tensor()) return add(square_of(ctx.a.scalar()), square(ctx.b.tensor()));
-  const Tensor a = square(ctx.a.tensor());
-  if (!ctx.b.is_tensor()) return add(a, square_of(ctx.b.scalar()));
-  return add(a, square(ctx.b.tensor()));
-}
+// atan2(a, b): (b, -a) / r², divided by r = hypot(a, b) twice, because squares leave the range.
 Tensor atan2_a(const BinaryContext& ctx) {
-  return multiply(ctx.g, divide(ctx.b, square_sum(ctx)));
+  const Tensor r = hypot(ctx.a, ctx.b);
+  return multiply(ctx.g, divide(divide(ctx.b, r), r));
 }
 Tensor atan2_b(const BinaryContext& ctx) {
-  return negative(multiply(ctx.g, divide(ctx.a, square_sum(ctx))));
+  const Tensor r = hypot(ctx.a, ctx.b);
+  return negative(multiply(ctx.g, divide(divide(ctx.a, r), r)));
 }
 Tensor hypot_a(const BinaryContext& ctx) {
   return multiply(ctx.g, divide(ctx.a, ctx.y));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <tuple>
 
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
@@ -200,6 +201,28 @@ TEST(BinaryGradients, of_powers_of_the_number_0_with_complex_exponents_are_0) {
     set_requires_grad(x, true);
     backward(std::array{ops::pow(base, x)}, std::array{g});
     EXPECT_EQ(values<std::complex<double>>(grad_of(x)), (std::vector<std::complex<double>>(2)));
+  }
+}
+
+TEST(BinaryGradients, of_atan2_neither_overflow_nor_underflow) {
+  const auto gradients = [](double first, double second, DType dtype) {
+    const Tensor a = ops::cast_memory(f64(Dims{1}, {first}), dtype);
+    const Tensor b = ops::cast_memory(f64(Dims{1}, {second}), dtype);
+    set_requires_grad(a, true);
+    set_requires_grad(b, true);
+    backward(std::array{ops::sum(ops::atan2(a, b))});
+    return Numbers{values(grad_of(a))[0], values(grad_of(b))[0]};
+  };
+  const std::tuple<DType, double, double> cases[] = {
+      {DType::kFloat16, 300, 4e-3},    {DType::kFloat16, 0x1p-12, 4e-3},
+      {DType::kFloat32, 0x1p80, 1e-6}, {DType::kFloat32, 0x1p-80, 1e-6},
+      {DType::kFloat64, 1e200, 1e-14}, {DType::kFloat64, 1e-200, 1e-14},
+  };
+  for (const auto& [dtype, unit, tolerance] : cases) {
+    SCOPED_TRACE(concat(dtype, " ", unit));
+    const Numbers found = gradients(3 * unit, 4 * unit, dtype);
+    EXPECT_NEAR(found[0] * unit, 0.16, tolerance);
+    EXPECT_NEAR(found[1] * unit, -0.12, tolerance);
   }
 }
 
