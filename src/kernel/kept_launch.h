@@ -158,10 +158,10 @@ void visit_addresses(ClassLossPlan& plan, const Visit& visit) {
 }
 template <class Visit>
 void visit_addresses(AttentionPlan& plan, const Visit& visit) {
-  for (AttentionMatrix* matrix : {&plan.query, &plan.key, &plan.value, &plan.mask, &plan.output,
-                                  &plan.grad, &plan.grad_query, &plan.grad_key, &plan.grad_value,
-                                  &plan.tangent_query, &plan.tangent_key, &plan.tangent_value,
-                                  &plan.tangent_output})
+  for (AttentionMatrix* matrix :
+       {&plan.query, &plan.key, &plan.value, &plan.mask, &plan.output, &plan.grad, &plan.grad_query,
+        &plan.grad_key, &plan.grad_value, &plan.tangent_query, &plan.tangent_key,
+        &plan.tangent_value, &plan.tangent_output})
     visit(matrix->data);
   visit(plan.lse);
 }

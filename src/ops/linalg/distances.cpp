@@ -178,24 +178,24 @@ Tensor pulled_rows(const Backward& ctx) {
 Tensor each_pair(const Tensor& x, double p) {
   const Tensor distances = by_differences(x, x, p, true);
   if (needs_grad(x)) {
-    record(distances, "PdistBackward", {x}, {save_input(x), save_output(distances)},
-           TakesBatches{[p](Backward& ctx) {
-             if (p == 2 && !ctx.create_graph() && ctx.saved(0).numel() != 0 &&
-                 ctx.grad().numel() != 0)
-               return ctx.set(0, pulled_rows(ctx));
-             const Tensor rows = ctx.saved(0);
-             const Tensor pairs = pairs_of(rows);
-             const Tensor first = select(pairs, 0, 0);
-             const Tensor second = select(pairs, 0, 1);
-             const Tensor differences =
-                 subtract(index_select(rows, 0, first), index_select(rows, 0, second));
-             const Dims last{-1};
-             const Tensor g = norm_gradient(expand_dims(ctx.grad(), -1), differences,
-                                            expand_dims(ctx.saved(1), -1), p, DimsView(last));
-             const Tensor none = zeros(ctx.batched(rows.sizes()), rows.dtype(), rows.device());
-             const Tensor towards = index_add(none, ctx.lead(), first, g);
-             ctx.set(0, index_add(towards, ctx.lead(), second, g, -1));
-           }});
+    record(
+        distances, "PdistBackward", {x}, {save_input(x), save_output(distances)},
+        TakesBatches{[p](Backward& ctx) {
+          if (p == 2 && !ctx.create_graph() && ctx.saved(0).numel() != 0 && ctx.grad().numel() != 0)
+            return ctx.set(0, pulled_rows(ctx));
+          const Tensor rows = ctx.saved(0);
+          const Tensor pairs = pairs_of(rows);
+          const Tensor first = select(pairs, 0, 0);
+          const Tensor second = select(pairs, 0, 1);
+          const Tensor differences =
+              subtract(index_select(rows, 0, first), index_select(rows, 0, second));
+          const Dims last{-1};
+          const Tensor g = norm_gradient(expand_dims(ctx.grad(), -1), differences,
+                                         expand_dims(ctx.saved(1), -1), p, DimsView(last));
+          const Tensor none = zeros(ctx.batched(rows.sizes()), rows.dtype(), rows.device());
+          const Tensor towards = index_add(none, ctx.lead(), first, g);
+          ctx.set(0, index_add(towards, ctx.lead(), second, g, -1));
+        }});
   }
   return distances;
 }

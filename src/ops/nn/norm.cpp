@@ -65,8 +65,7 @@ NormShape channel_shape(const Tensor& x, bool training, double eps) {
 }
 
 Tensor in_kernel_memory(const Tensor& statistic) {
-  return contiguous_memory(
-      cast_memory(statistic.detached(), kernel::opmath(statistic.dtype())));
+  return contiguous_memory(cast_memory(statistic.detached(), kernel::opmath(statistic.dtype())));
 }
 
 // A running statistic in contiguous memory of opmath, for the kernel to write; put_back() copies it

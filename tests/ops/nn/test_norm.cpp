@@ -112,7 +112,7 @@ TEST(BatchNorm, refuses_what_does_not_fit) {
   EXPECT_EQ(error_of([&] { ops::batch_norm(x, two, two, kNone, kNone, false); }).code(),
             Code::kShape);
   const Tensor half = empty(Dims{2, 3}, DType::kFloat16);
-  const Tensor three = empty(Dims{3}, DType::kFloat16);
+  const Tensor three = empty(Dims{3}, DType::kFloat64);
   EXPECT_EQ(error_of([&] { ops::batch_norm(half, three, three, kNone, kNone, false); }).code(),
             Code::kDType);
 }

@@ -94,8 +94,8 @@ void prepare(Thread& thread) {
   thread.waits = Waits::kNot;
   if (kept) return;
   if (thread.memory == nullptr) thread.memory = std::make_unique<unsigned char[]>(kStack);
-  // What change_stack pops: six registers, then the function it returns to, which finds its own
-  // return address above.
+    // What change_stack pops: six registers, then the function it returns to, which finds its own
+    // return address above.
 #ifdef TSR_ADDRESS_SANITIZER
   // The thread before may have stopped at any depth.
   ASAN_UNPOISON_MEMORY_REGION(thread.memory.get(), kStack);
