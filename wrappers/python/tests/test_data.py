@@ -130,6 +130,17 @@ def test_collating() -> None:
             default_collate(bad)
 
 
+def test_a_float_among_integers_makes_a_batch_of_floats() -> None:
+    assert default_collate([1, 2.5, 3.75]).tolist() == [1, 2.5, 3.75]
+    assert default_collate([True, 2.5]).tolist() == [1, 2.5]
+    assert default_collate([1, True]).dtype is ts.int64 and default_collate([2**40]).item() == 2**40
+
+
+def test_text_of_numpy_stays_text() -> None:
+    assert default_collate(list(np.array(["a", "b"]))) == ["a", "b"]
+    assert default_convert([np.str_("a"), np.bytes_(b"b")]) == ["a", b"b"]
+
+
 @pytest.mark.parametrize("options", [
     {"num_workers": -1}, {"shuffle": True, "sampler": [1]}, {"batch_size": 0}, {"batch_sampler": [[1]], "batch_size": 3},
     {"prefetch_factor": 0}, {"num_workers": 1, "multiprocessing_context": "thread"},

@@ -25,16 +25,14 @@ def default_collate(samples: list[Any]) -> Any:
     first = samples[0]
     if isinstance(first, TensorBase):
         return stack_tensors(samples)
+    if isinstance(first, (str, bytes)):  # NumPy's text is this, too
+        return samples
     if isinstance(first, (np.ndarray, np.generic)):
         return stack_arrays(samples)
-    if isinstance(first, bool):
-        return asarray(samples)
     if isinstance(first, int):
-        return asarray(samples, dtype=int64)
+        return asarray(samples)  # bools, int64, or floats if one is among them
     if isinstance(first, float):
         return asarray(samples, dtype=float32)
-    if isinstance(first, (str, bytes)):
-        return samples
     if isinstance(first, Mapping):
         return {key: default_collate([s[key] for s in samples]) for key in first}
     if isinstance(first, tuple) and hasattr(first, "_fields"):
@@ -49,6 +47,8 @@ def default_collate(samples: list[Any]) -> Any:
 
 def default_convert(data: Any) -> Any:
     """The data with NumPy's arrays and numbers as tensors."""
+    if isinstance(data, (str, bytes)):
+        return data
     if isinstance(data, (np.ndarray, np.generic)):
         return asarray(data)
     if isinstance(data, Mapping):
