@@ -141,6 +141,35 @@ def test_text_of_numpy_stays_text() -> None:
     assert default_convert([np.str_("a"), np.bytes_(b"b")]) == ["a", b"b"]
 
 
+class Doubles(Dataset[Any]):
+    """A sample for any key: twice the key."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return key * 2
+
+    def __len__(self) -> int:
+        return 3
+
+
+def negative(sample: int) -> int:
+    return -sample
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_the_kind_of_sampler_says_whether_keys_are_a_batch(workers: int) -> None:
+    keys = [(1, 2), (3,)]
+    assert list(DataLoader(Doubles(), None, sampler=keys, num_workers=workers)) == [(1, 2, 1, 2), (3, 3)]
+    for batch in ([np.array([0, 2])], [range(0, 3, 2)]):
+        assert [b.tolist() for b in DataLoader(Doubles(), batch_sampler=batch, num_workers=workers)] == [[0, 4]]
+    whole = DataLoader(TensorDataset(ts.arange(3.0)), batch_sampler=[np.array([0, 2])], num_workers=workers)
+    assert [b[0].tolist() for b in whole] == [[0, 2]]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_stream_without_batches_goes_through_collate_fn(workers: int) -> None:
+    assert list(DataLoader(Counting(1, 4), None, num_workers=workers, collate_fn=negative)) == [-1, -2, -3]
+
+
 @pytest.mark.parametrize("options", [
     {"num_workers": -1}, {"shuffle": True, "sampler": [1]}, {"batch_size": 0}, {"batch_sampler": [[1]], "batch_size": 3},
     {"prefetch_factor": 0}, {"num_workers": 1, "multiprocessing_context": "thread"},

@@ -13,11 +13,12 @@ from .collate import default_collate
 Collate = Callable[[list[Any]], Any]
 
 
-def fetch(dataset: Any, keys: Any, collate: Collate | None) -> Any:
-    """One batch of the samples `keys`; one sample if `keys` is a single key."""
-    if not isinstance(keys, (list, tuple)):
+def fetch(dataset: Any, keys: Any, collate: Collate | None, batched: bool) -> Any:
+    """One batch of the samples `keys`; unless `batched` one sample, whose key is `keys`, of any type."""
+    if not batched:
         sample = dataset[keys]
         return sample if collate is None else collate(sample)
+    keys = keys if isinstance(keys, (list, tuple)) else list(keys)
     many = _many(type(dataset))
     if many == "_batch" and collate is None:
         return dataset._batch(keys)
@@ -47,9 +48,10 @@ def pinned(batch: Any, device: str = "") -> Any:
 
 
 def stream(samples: Iterator[Any], size: int | None, drop_last: bool, collate: Collate | None) -> Iterator[Any]:
-    """Batches of consecutive samples; without a size the samples themselves."""
+    """Batches of consecutive samples; without a size single samples."""
     if size is None:
-        yield from samples
+        for sample in samples:
+            yield sample if collate is None else collate(sample)
         return
     batch: list[Any] = []
     for sample in samples:

@@ -94,7 +94,11 @@ class DataLoader:
             return self._from_workers()
         if self._iterable:
             return stream(iter(self.dataset), self.batch_size, self.drop_last, self.collate_fn)
-        return (fetch(self.dataset, keys, self.collate_fn) for keys in self._keys())
+        return (fetch(self.dataset, keys, self.collate_fn, self._batched) for keys in self._keys())
+
+    @property
+    def _batched(self) -> bool:
+        return self.batch_sampler is not None
 
     def _keys(self) -> Iterator[Any]:
         return iter(self.batch_sampler if self.batch_sampler is not None else self.sampler)

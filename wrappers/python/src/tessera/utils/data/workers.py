@@ -83,6 +83,7 @@ class _Task:
     size: int | None
     drop_last: bool
     collate: Any
+    batched: bool
 
 
 # ---- In the worker ----
@@ -144,7 +145,7 @@ def _serve(number: int, pipe: Any, jobs: queue.SimpleQueue[Any], task: _Task | N
                 source = stream(iter(task.dataset), task.size, task.drop_last, task.collate) if task.iterable else None
                 continue
             if failure is None and task is not None:
-                value = next(source, _End()) if source is not None else fetch(task.dataset, wanted, task.collate)
+                value = next(source, _End()) if source is not None else fetch(task.dataset, wanted, task.collate, task.batched)
         except Exception as error:
             value = _Failure(error)
             if index < 0:
@@ -171,7 +172,7 @@ class Pool:
     def __init__(self, loader: Any) -> None:
         task = _Task(
             loader.dataset, loader.num_workers, loader.worker_init_fn, loader._iterable, loader.batch_size,
-            loader.drop_last, loader.collate_fn,
+            loader.drop_last, loader.collate_fn, loader._batched,
         )  # fmt: skip
         self._ahead, self._timeout, self._generator = loader.prefetch_factor, loader.timeout, loader.generator
         self._epoch, self.busy = loader._passes, False
