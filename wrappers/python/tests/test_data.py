@@ -170,6 +170,14 @@ def test_a_stream_without_batches_goes_through_collate_fn(workers: int) -> None:
     assert list(DataLoader(Counting(1, 4), None, num_workers=workers, collate_fn=negative)) == [-1, -2, -3]
 
 
+def test_a_random_sampler_follows_the_length_of_its_data() -> None:
+    data = [0, 1]
+    sampler = RandomSampler(data)
+    data.append(2)
+    assert len(sampler) == sampler.num_samples == 3 and sorted(sampler) == [0, 1, 2]
+    assert len(RandomSampler(data, num_samples=2)) == 2
+
+
 @pytest.mark.parametrize("options", [
     {"num_workers": -1}, {"shuffle": True, "sampler": [1]}, {"batch_size": 0}, {"batch_sampler": [[1]], "batch_size": 3},
     {"prefetch_factor": 0}, {"num_workers": 1, "multiprocessing_context": "thread"},

@@ -44,7 +44,12 @@ class RandomSampler(Sampler):
         generator: Generator | None = None,
     ) -> None:
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
-        self.num_samples = len(data_source) if num_samples is None else num_samples
+        self._wanted = num_samples
+
+    @property
+    def num_samples(self) -> int:
+        """How many each pass has: without a number given, as many as the data set has now."""
+        return len(self.data_source) if self._wanted is None else self._wanted
 
     def __iter__(self) -> Iterator[int]:
         count, rest = len(self.data_source), self.num_samples
