@@ -436,3 +436,14 @@ def test_recurrent_cells_and_losses_join_their_batch() -> None:
     weight = ts.asarray([1.0, 2.0, 3.0])
     f = lambda x, t: F.cross_entropy(x, t, weight, label_smoothing=0.1)  # noqa: E731
     same(vmap(f)(x, target), rows(f, x, target))
+
+
+def test_the_same_random_numbers_are_those_of_every_chunk() -> None:
+    def run(chunk: int | None) -> Any:
+        ts.manual_seed(3)
+        return vmap(lambda s: ts.rand((4,)) + s, randomness="same", chunk_size=chunk)(ts.zeros((5,))), ts.rand((2,))
+
+    for got, expected in zip(run(2), run(None)):
+        same(got, expected)
+    apart = vmap(lambda s: ts.rand((4,)) + s, randomness="different", chunk_size=1)(ts.zeros((2,)))
+    assert (apart[0] != apart[1]).any()

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .. import _ops
+from .. import _ops, _random
 from .._core import is_tensor
 from .._errors import ArgumentTypeError, InvalidValueError, OutOfRangeError, ShapeError
 from . import _levels, _tree
@@ -132,7 +132,11 @@ def _in_chunks(
 ) -> Any:
     parts: list[list[Any]] = []
     shape: Any = None
+    generator = _random.default_generator
+    state = generator.get_state() if randomness == "same" else None
     for start in range(0, size, chunk):
+        if state is not None:
+            generator.set_state(state)  # as if there were no chunks
         count = min(chunk, size - start)
         some = [leaf if axis is None else _ops.narrow(leaf, axis, start, count) for leaf, axis in zip(leaves, axes)]
         found, shape = _tree.flatten(_run(func, some, axes, spec, out_dims, randomness, count))
