@@ -448,6 +448,13 @@ def test_functional_call_leaves_the_module_as_it_was() -> None:
         functional_call(model, given, (x,), strict=True)
 
 
+def test_a_strict_functional_call_does_not_ask_for_what_a_module_lacks() -> None:
+    model = nn.Sequential(nn.Linear(3, 2, bias=False), nn.BatchNorm1d(2, track_running_stats=False)).double()
+    model[0].register_buffer("absent", None)
+    x = normal(4, 3)
+    close(functional_call(model, dict(model.named_parameters()), (x,), strict=True), model(x))
+
+
 def test_functional_call_follows_shared_weights() -> None:
     class Tied(nn.Module):
         def __init__(self) -> None:

@@ -41,7 +41,7 @@ def functional_call(
             changed[name] = given[name]
         elif tie_weights and id(table[key]) in tied:
             changed[name] = tied[id(table[key])]
-        elif strict:
+        elif strict and table[key] is not None:
             raise InvalidValueError(f"functional_call(): strict: {name} is missing")
     inputs = () if args is None else args if isinstance(args, tuple) else (args,)
     before = {name: places[name][0][places[name][1]] for name in changed}
