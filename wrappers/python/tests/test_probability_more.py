@@ -331,3 +331,19 @@ def test_wrong_parameters_are_refused() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert distributions.LKJCholesky(3).sample().shape == (3, 3)
+
+
+@pytest.mark.parametrize("events", [0, 1])
+def test_a_mixture_that_all_of_the_batch_shares_chooses_for_each_alone(events: int) -> None:
+    ts.manual_seed(0)
+    loc = ts.asarray([[0.0, 100.0], [10.0, 110.0], [20.0, 120.0]])
+    component: Any = distributions.Normal(loc if not events else loc.unsqueeze(-1).expand(3, 2, 4), 0.01)
+    if events:
+        component = distributions.Independent(component, 1)
+    mixture = distributions.MixtureSameFamily(distributions.Categorical(ts.asarray([0.3, 0.7])), component)
+    drawn = mixture.sample((3000,))
+    assert drawn.shape == (3000, 3, *[4] * events)
+    chosen = (drawn if not events else drawn[..., 0]).numpy() > 50
+    assert np.allclose(chosen.mean(0), 0.7, atol=0.05)
+    assert np.abs(np.corrcoef(chosen.T) - np.eye(3)).max() < 0.1
+    assert mixture.sample().shape == (3, *[4] * events)

@@ -93,7 +93,7 @@ class MixtureSameFamily(Distribution):
     def sample(self, sample_shape: ShapeLike = ()) -> Tensor:
         with no_grad():
             shape, events = shape_of(sample_shape), len(self._event_shape)
-            chosen = self._mixture_distribution.sample(shape)
+            chosen = self._mixture_distribution.expand(self._batch_shape).sample(shape)
             drawn = self._component_distribution.sample(shape)
             axis = drawn.ndim - 1 - events
             places = _ops.reshape(chosen, (*chosen.shape, *[1] * (1 + events)))
