@@ -157,6 +157,16 @@ def test_state_dict_round_trips_and_reports_what_does_not_fit() -> None:
     assert report.missing_keys == ["scale", "first.bias"] and report.unexpected_keys == ["extra"]
 
 
+def test_a_parameter_in_the_place_of_a_buffer_is_saved() -> None:
+    net = nn.Module()
+    net.register_buffer("scale", ts.ones(1), persistent=False)
+    net.scale = nn.Parameter(ts.ones(2))
+    assert list(net.state_dict()) == ["scale"]
+    net.register_buffer("scale", ts.ones(1), persistent=False)
+    net.scale = ts.zeros(3)
+    assert net.state_dict() == {}
+
+
 def test_state_goes_through_safetensors(tmp_path: Any) -> None:
     net = Net()
     ts.save_file(net.state_dict(), tmp_path / "f")

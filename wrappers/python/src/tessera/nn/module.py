@@ -186,6 +186,8 @@ class Module:
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         self._tables()
+        if table is not self._buffers:
+            self._transient.discard(name)
         if parameter is not None and not isinstance(parameter, Parameter):
             raise ArgumentTypeError(f"{name}: expected a Parameter or None, got {type(parameter).__name__}")
         self._claim(name, self._parameters)
