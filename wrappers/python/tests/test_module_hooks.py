@@ -63,6 +63,19 @@ def test_some_hooks_run_after_an_error() -> None:
     assert layer(ts.ones(1)).tolist() == [1.0] and len(seen) == 2
 
 
+def test_a_handle_removes_its_own_hook_only() -> None:
+    layer, seen = Scaled(), []
+    first = layer.register_forward_hook(lambda *_: seen.append("first"))
+    first.remove()
+    second = layer.register_forward_hook(lambda *_: seen.append("second"))
+    first.remove()
+    layer(ts.ones(1))
+    assert seen == ["second"]
+    second.remove()
+    layer(ts.ones(1))
+    assert seen == ["second"]
+
+
 def test_states_with_the_tensors_themselves() -> None:
     model, other = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)), nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
     kept = model.state_dict(keep_vars=True)

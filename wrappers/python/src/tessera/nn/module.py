@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -25,12 +26,15 @@ class NameOfPartError(InvalidValueError, KeyError):
     __str__ = Exception.__str__  # KeyError's shows the quotes of a key
 
 
+_keys = itertools.count(1)  # of hooks
+
+
 class RemovableHandle:
     """Removes a hook of a Module, also at the end of a with block."""
 
     def __init__(self, hooks: dict[int, Any]) -> None:
         self._hooks = hooks
-        self._key = max(hooks, default=0) + 1
+        self._key = next(key for key in _keys if key not in hooks)  # hooks of a pickle have those of another process
 
     def remove(self) -> None:
         self._hooks.pop(self._key, None)
