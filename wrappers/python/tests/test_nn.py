@@ -167,6 +167,17 @@ def test_a_parameter_in_the_place_of_a_buffer_is_saved() -> None:
     assert net.state_dict() == {}
 
 
+@pytest.mark.parametrize("affine", [True, False])
+def test_buffers_of_a_lazy_layer_have_the_dtype_that_it_was_converted_to(affine: bool) -> None:
+    layer = nn.LazyBatchNorm1d(affine=affine).double()
+    layer(ts.ones((4, 3), dtype=ts.float64))
+    assert layer.running_mean.dtype is layer.running_var.dtype is ts.float64
+    assert layer.running_mean.shape == (3,) and layer.num_batches_tracked.dtype is ts.int64
+    half = nn.LazyBatchNorm1d(affine=affine).half()
+    half(ts.ones((4, 3), dtype=ts.float16))
+    assert half.running_mean.dtype is ts.float32
+
+
 def test_state_goes_through_safetensors(tmp_path: Any) -> None:
     net = Net()
     ts.save_file(net.state_dict(), tmp_path / "f")

@@ -45,7 +45,7 @@ class _Lazy(Module):
                 own = getattr(self, name)
                 own.data = parameter.detach().astype(own.dtype)
         for name, buffer in full.named_buffers():
-            setattr(self, name, buffer)
+            setattr(self, name, buffer.astype(getattr(self, name).dtype))
         setattr(self, self._features, getattr(full, self._features))
 
 
