@@ -167,6 +167,29 @@ def test_a_parameter_in_the_place_of_a_buffer_is_saved() -> None:
     assert net.state_dict() == {}
 
 
+def test_a_shared_module_is_saved_under_each_of_its_names() -> None:
+    def pair() -> nn.Sequential:
+        layer = nn.Linear(2, 2, bias=False)
+        return nn.Sequential(layer, nn.Sequential(layer, nn.Linear(2, 2)))
+
+    net, other = pair(), pair()
+    state = net.state_dict()
+    assert list(state) == ["0.weight", "1.0.weight", "1.1.weight", "1.1.bias"]
+    assert state["0.weight"].data_ptr() == state["1.0.weight"].data_ptr()
+    assert list(net.state_dict("x."))[:2] == ["x.0.weight", "x.1.0.weight"]
+    for assign in (False, True):
+        for left_out in ((), ("0.weight",), ("1.0.weight",)):
+            given = {key: value + 1 for key, value in state.items() if key not in left_out}
+            keys = other.load_state_dict(given, assign=assign)
+            assert keys.missing_keys == [] and other[0] is other[1][0]
+            assert (other[0].weight == net[0].weight + 1).all()
+            assert len(list(other.parameters())) == 3
+    with pytest.raises(ts.InvalidValueError, match='Missing key.*"0.weight", "1.0.weight"'):
+        other.load_state_dict({key: value for key, value in state.items() if key.startswith("1.1")})
+    net.within = net
+    assert len(net.state_dict()) == 4
+
+
 @pytest.mark.parametrize("affine", [True, False])
 def test_buffers_of_a_lazy_layer_have_the_dtype_that_it_was_converted_to(affine: bool) -> None:
     layer = nn.LazyBatchNorm1d(affine=affine).double()

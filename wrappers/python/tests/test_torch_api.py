@@ -292,6 +292,22 @@ def test_hooks_of_states() -> None:
         model.load_state_dict(state)
 
 
+def test_hooks_and_extra_states_of_a_shared_module_are_those_of_each_name() -> None:
+    shared, prefixes = Counted(), []
+    shared.register_state_dict_pre_hook(lambda m, prefix, keep: prefixes.append(prefix))
+    model = nn.Sequential(shared, shared)
+    shared.seen = 3
+    state = model.state_dict()
+    assert prefixes == ["0.", "1."]
+    assert sorted(state) == [f"{i}.{name}" for i in (0, 1) for name in ("_extra_state", "layer.bias", "layer.weight")]
+    for names in ("01", "0", "1"):
+        shared.seen = 0
+        model.load_state_dict({key: value for key, value in state.items() if key[0] in names})
+        assert shared.seen == 3
+    with pytest.raises(RuntimeError, match="1._extra_state"):
+        model.load_state_dict({key: value for key, value in state.items() if "_extra" not in key})
+
+
 # ---- functions ----
 
 

@@ -186,12 +186,12 @@ class Module:
         for other in (self._parameters, self._buffers, self._modules):
             if other is not table:
                 other.pop(name, None)
+        if table is not self._buffers:
+            self._transient.discard(name)
         self.__dict__.pop(name, None)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         self._tables()
-        if table is not self._buffers:
-            self._transient.discard(name)
         if parameter is not None and not isinstance(parameter, Parameter):
             raise ArgumentTypeError(f"{name}: expected a Parameter or None, got {type(parameter).__name__}")
         self._claim(name, self._parameters)
@@ -235,6 +235,15 @@ class Module:
             elif id(module) not in seen:
                 seen.add(id(module))
                 found.append((head + name, module))
+
+    def _paths(self, prefix: str = "", around: tuple[Module, ...] = ()) -> Iterator[tuple[str, Module]]:
+        """This module and all modules inside by each of their paths: a shared one has several."""
+        yield prefix, self
+        head = prefix + "." if prefix else ""
+        around = (*around, self)
+        for name, module in self._modules.items():
+            if module is not None and not any(module is other for other in around):
+                yield from module._paths(head + name, around)
 
     def modules(self) -> Iterator[Module]:
         return (m for _, m in self.named_modules())
@@ -284,10 +293,10 @@ class Module:
     # ---- state ----
 
     def state_dict(self, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
-        """All parameters and persistent buffers by name; the tensors share memory with the model, or, with `keep_vars`, are
-        those of the model."""
+        """All parameters and persistent buffers by name, those of a shared module by each of its names; the tensors share
+        memory with the model, or, with `keep_vars`, are those of the model."""
         found: dict[str, Tensor] = {}
-        for path, module in self.named_modules(prefix.rstrip(".")):
+        for path, module in self._paths(prefix.rstrip(".")):
             head = f"{path}." if path else ""
             for name, value in [*module._parameters.items(), *module._buffers.items()]:
                 if value is not None and name not in module._transient:
@@ -295,14 +304,14 @@ class Module:
         return found
 
     def load_state_dict(self, state: Mapping[str, Tensor], strict: bool = True, assign: bool = False) -> StateDictKeys:
-        """Copies a state dict into this model. strict: the keys must match exactly. assign: its tensors become those of the
-        model, with their dtypes and devices."""
+        """Copies a state dict into this model. strict: the keys must match exactly, though one name of a shared module is
+        enough. assign: its tensors become those of the model, with their dtypes and devices."""
         if not isinstance(state, Mapping):
             raise ArgumentTypeError(
                 f"load_state_dict(): expected a dict of Tensors, got {type(state).__name__}; tessera.load_file(path) reads one"
             )
         own = self.state_dict()
-        missing = [k for k in own if k not in state]
+        missing = self._missing(state, own) if any(k not in state for k in own) else []
         unexpected = [k for k in state if k not in own]
         problems = []
         if strict and missing:
@@ -329,9 +338,19 @@ class Module:
                     target.copy_(state[key].detach())
         return StateDictKeys(missing, unexpected)
 
+    def _missing(self, state: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> list[str]:
+        """The keys that a state lacks. Files of other versions and languages have one of a shared module's names."""
+        places = {
+            f"{path}.{name}" if path else name: (id(module), name)
+            for path, module in self._paths()
+            for name in (*module._parameters, *module._buffers)
+        }
+        given = {places.get(key) for key in state if key in own}
+        return [key for key in own if key not in state and places.get(key) not in given]
+
     def _assign(self, state: Mapping[str, Tensor]) -> None:
         """Gives the model the tensors themselves; a parameter stays trained or not."""
-        for path, module in self.named_modules():
+        for path, module in self._paths():
             head = f"{path}." if path else ""
             for name, old in list(module._parameters.items()):
                 if old is not None and head + name in state:

@@ -38,8 +38,8 @@ def wants_states(module: Any) -> bool:
 
 
 def _parts(module: Any, prefix: str) -> list[tuple[str, Any]]:
-    """The prefix of each module in this one; children before their parents, as their hooks run."""
-    named = [(f"{path}." if path else "", part) for path, part in module.named_modules(prefix=prefix.rstrip("."))]
+    """Each prefix of each module in this one; children before their parents, as their hooks run."""
+    named = [(f"{path}." if path else "", part) for path, part in module._paths(prefix.rstrip("."))]
     return named[::-1]
 
 
@@ -69,7 +69,8 @@ def load_state(module: Any, given: Mapping[str, Any], strict: bool, assign: bool
             hook(part, state, head, {}, strict, missing, unexpected, problems)
     extra = {head + _EXTRA: part for head, part in parts if _has_extra(part)}
     values = {key: state.pop(key) for key in extra if key in state}
-    absent = [key for key in extra if key not in values]
+    covered = {id(extra[key]) for key in values}
+    absent = [key for key, part in extra.items() if id(part) not in covered]  # one name of a shared module is enough
     if problems or (strict and absent):
         text = "\n\t".join([*problems, *[f'Missing key(s) in state_dict: "{key}". ' for key in absent if strict]])
         raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{text}")
