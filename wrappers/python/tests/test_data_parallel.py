@@ -257,6 +257,20 @@ def test_zero_redundancy_optimizer_equals_the_whole_one_and_divides_its_state() 
     assert max(found) < bytes_of_all
 
 
+def test_saving_the_whole_state_leaves_the_divided_optimizer_its_options(tmp_path: Path) -> None:
+    def body(rank: int) -> float:
+        p = nn.Parameter(ts.zeros(1))
+        optimizer = ZeroRedundancyOptimizer([p], optim.SGD, lr=1.0)
+        optimizer.consolidate_state_dict()
+        optimizer.param_groups[0]["lr"] = 0.25
+        optimizer.save(tmp_path / "state.safetensors")
+        p.grad = ts.ones(1)
+        optimizer.step()
+        return float(p.item())
+
+    assert on_ranks(1, body) == [-0.25]
+
+
 def test_scaler_with_a_divided_optimizer() -> None:
     def body(rank: int) -> bool:
         model = DistributedDataParallel(net(rank))
