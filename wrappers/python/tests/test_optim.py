@@ -433,6 +433,18 @@ def test_closures_compute_the_loss() -> None:
     assert loss is not None and loss.item() == 9 and p.item() == 0
 
 
+def test_a_loaded_state_reaches_parameters_that_are_new_in_a_group() -> None:
+    p, q = nn.Parameter(ts.zeros(2)), nn.Parameter(ts.zeros(2))
+    optimizer, other = optim.SGD([p], lr=1.0, momentum=0.5), optim.SGD([nn.Parameter(ts.zeros(2))], lr=0.1, momentum=0.5)
+    p.grad, q.grad = ts.ones(2), ts.ones(2)
+    optimizer.step()
+    other.param_groups[0]["params"] = [q]
+    other.load_state_dict(optimizer.state_dict())
+    other.step()
+    assert other.param_groups[0]["lr"] == 1.0
+    assert q.tolist() == [-1.5, -1.5]
+
+
 @pytest.mark.parametrize("make, kind", [
     (lambda p: optim.SGD([p], lr=-1), ValueError), (lambda p: optim.SGD([], lr=1), ValueError),
     (lambda p: optim.SGD(p, lr=1), TypeError), (lambda p: optim.SGD([3], lr=1), TypeError),

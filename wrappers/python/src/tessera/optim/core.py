@@ -222,6 +222,8 @@ class CoreOptimizer(Optimizer):
         return bytes(ffi.buffer(text[0], size[0])), adopt_all(cells, count[0])
 
     def _load(self, groups: list[Group], entries: dict[Tensor, dict[str, Any]]) -> None:
+        if not self._knows_groups():  # changed since the last step
+            self._rebuild(self.state)
         names, tensors, told = [], [], []
         for number, (params, _) in enumerate(self._known):
             options = self._options(groups[number])
