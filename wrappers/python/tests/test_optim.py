@@ -445,6 +445,18 @@ def test_a_loaded_state_reaches_parameters_that_are_new_in_a_group() -> None:
     assert q.tolist() == [-1.5, -1.5]
 
 
+def test_sparse_adam_keeps_moments_of_gradients_with_permuted_strides() -> None:
+    plain, turned = nn.Parameter(ts.zeros((3, 2, 4))), nn.Parameter(ts.zeros((3, 2, 4)))
+    optimizers = optim.SparseAdam([plain], lr=0.1), optim.SparseAdam([turned], lr=0.1)
+    for step in range(3):
+        grad = ts.arange(24.0).reshape(3, 2, 4) - 9 * step
+        plain.grad, turned.grad = grad, grad.permute(2, 0, 1).contiguous().permute(1, 2, 0)
+        for optimizer in optimizers:
+            optimizer.step()
+    assert (optimizers[1].state[turned]["exp_avg"] == optimizers[0].state[plain]["exp_avg"]).all()
+    assert turned.tolist() == plain.tolist()
+
+
 @pytest.mark.parametrize("make, kind", [
     (lambda p: optim.SGD([p], lr=-1), ValueError), (lambda p: optim.SGD([], lr=1), ValueError),
     (lambda p: optim.SGD(p, lr=1), TypeError), (lambda p: optim.SGD([3], lr=1), TypeError),

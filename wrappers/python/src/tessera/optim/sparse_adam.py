@@ -47,6 +47,8 @@ class SparseAdam(Optimizer):
         state = self.state[parameter]
         if not state:
             state.update(step=0, exp_avg=_ops.zeros_like(given), exp_avg_sq=_ops.zeros_like(given))
+        for name in ("exp_avg", "exp_avg_sq"):  # their reshapes must be views, also after a gradient of permuted strides
+            state[name] = state[name].contiguous()
         state["step"] += 1
         table = _ops.reshape(given, (given.shape[0] if given.ndim else 1, -1))
         places = _ops.nonzero(_ops.any(_ops.not_equal(table, 0), 1))
