@@ -457,6 +457,16 @@ def test_sparse_adam_keeps_moments_of_gradients_with_permuted_strides() -> None:
     assert turned.tolist() == plain.tolist()
 
 
+def test_an_optimizer_written_in_python_refuses_a_parameter_twice() -> None:
+    p, q = nn.Parameter(ts.zeros(1)), nn.Parameter(ts.zeros(1))
+    with pytest.raises(ts.InvalidValueError, match="once in all groups, got one again at position 1"):
+        Falling([p, p])
+    optimizer = Falling([p])
+    with pytest.raises(ts.InvalidValueError, match="once in all groups"):
+        optimizer.add_param_group({"params": [q, p]})
+    assert len(optimizer.param_groups) == 1
+
+
 @pytest.mark.parametrize("make, kind", [
     (lambda p: optim.SGD([p], lr=-1), ValueError), (lambda p: optim.SGD([], lr=1), ValueError),
     (lambda p: optim.SGD(p, lr=1), TypeError), (lambda p: optim.SGD([3], lr=1), TypeError),

@@ -56,7 +56,17 @@ class Optimizer:
         for item in items:
             if not isinstance(item, TensorBase):
                 raise ArgumentTypeError(f"params: expected Tensors, got {type(item).__name__}")
+        self._refuse_known(items)
         self.param_groups.append({**self.defaults, **param_group, "params": items})
+
+    def _refuse_known(self, items: list[Any]) -> None:
+        known = {id(p) for group in self.param_groups for p in group["params"]}
+        for position, item in enumerate(items):
+            if id(item) in known:
+                raise InvalidValueError(
+                    f"params: expected each parameter once in all groups, got one again at position {position}"
+                )
+            known.add(id(item))
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Sets the gradients of all parameters to None, or fills existing ones with zeros."""

@@ -168,6 +168,9 @@ class Optimizer(_plain.Optimizer):
             self._check(param_group)
         super().add_param_group(param_group)
 
+    def _refuse_known(self, items: list[Any]) -> None:
+        """Nothing: _check() has, and a parameter twice in one group is a warning only."""
+
     def _check(self, group: dict[str, Any]) -> None:
         given = [group["params"]] if isinstance(group["params"], TensorBase) else group["params"]
         params = [p for p in given if isinstance(p, TensorBase)]
