@@ -1726,7 +1726,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_nanquantile_scalar_out(
     tsr_tensor input, const tsr_number* q, int64_t axis, int32_t keepdims,
     const char* interpolation, int64_t interpolation_len, tsr_tensor dst);
 
-/* The covariances of variables; integers become the default floating dtype.
+/* The covariances of variables, 0-dim for one; integers become the default floating dtype.
  * input: at most 2-D: variables in rows, observations in columns
  * correction: what is subtracted from the count in the divisor
  * fweights: how often each observation counts; integers
@@ -1736,7 +1736,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_cov(
 TSR_API TSR_NODISCARD tsr_status tsr_cov_out(
     tsr_tensor input, double correction, tsr_tensor fweights, tsr_tensor aweights, tsr_tensor dst);
 
-/* The correlations of variables, in [-1, 1]; integers become the default floating dtype.
+/* The correlations of variables, in [-1, 1], 0-dim for one; integers become the default floating
+ * dtype.
  * input: at most 2-D: variables in rows, observations in columns */
 TSR_API TSR_NODISCARD tsr_status tsr_corrcoef(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_corrcoef_out(tsr_tensor input, tsr_tensor dst);

@@ -650,9 +650,10 @@ class TensorMethods {
   Tensor nanquantile(
       const Scalar& q, std::optional<int64_t> axis = std::nullopt, bool keepdims = false,
       std::string_view interpolation = "linear") const;
-  // The covariances of variables; integers become the default floating dtype.
+  // The covariances of variables, 0-dim for one; integers become the default floating dtype.
   Tensor cov(double correction, const Tensor& fweights, const Tensor& aweights) const;
-  // The correlations of variables, in [-1, 1]; integers become the default floating dtype.
+  // The correlations of variables, in [-1, 1], 0-dim for one; integers become the default floating
+  // dtype.
   Tensor corrcoef() const;
   // Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
   Tensor matmul(const Tensor& other) const;

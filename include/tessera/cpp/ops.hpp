@@ -2825,7 +2825,7 @@ inline Tensor& nanquantile_out(
       detail::length(interpolation));
 }
 
-// The covariances of variables; integers become the default floating dtype.
+// The covariances of variables, 0-dim for one; integers become the default floating dtype.
 inline Tensor cov(
     const Tensor& input, double correction = 1.0, const Tensor& fweights = {},
     const Tensor& aweights = {}) {
@@ -2838,7 +2838,8 @@ inline Tensor& cov_out(
       dst, input.handle(), correction, fweights.handle(), aweights.handle());
 }
 
-// The correlations of variables, in [-1, 1]; integers become the default floating dtype.
+// The correlations of variables, in [-1, 1], 0-dim for one; integers become the default floating
+// dtype.
 inline Tensor corrcoef(const Tensor& input) { return detail::one<tsr_corrcoef>(input.handle()); }
 inline Tensor& corrcoef_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_corrcoef_out>(dst, input.handle());

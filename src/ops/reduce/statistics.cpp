@@ -109,9 +109,9 @@ Tensor covariances(const Tensor& rows, double correction, const Tensor& fweights
   return divide(products, divisor_of(weights, total, aweights, correction));
 }
 
-// As `input` wants it: 0-dim for one variable, and in its own dtype.
+// As `input` wants it: 0-dim for one variable, as in NumPy, and in its own dtype.
 Tensor shaped_covariances(const Tensor& found, const Tensor& input) {
-  const Tensor shaped = input.ndim() == 2 ? found : reshape(found, Dims{});
+  const Tensor shaped = found.numel() == 1 ? reshape(found, Dims{}) : found;
   return is_integral_or_bool(input.dtype()) ? shaped : astype(shaped, input.dtype());
 }
 

@@ -71,5 +71,7 @@ Base.:*(s::Scaling, t::Tensor) = multiply(t, s.λ)
 
 # As for arrays: a row is a sample (dims=1) or a column is. The package's own functions take columns.
 Statistics.cov(t::Tensor; dims::Int=1, corrected::Bool=true) =
-    cov(ndims(t) == 2 && dims == 1 ? transpose(t) : t; correction=corrected ? 1 : 0)
-Statistics.cor(t::Tensor; dims::Int=1) = corrcoef(ndims(t) == 2 && dims == 1 ? transpose(t) : t)
+    of_matrix(cov(ndims(t) == 2 && dims == 1 ? transpose(t) : t; correction=corrected ? 1 : 0), t)
+Statistics.cor(t::Tensor; dims::Int=1) = of_matrix(corrcoef(ndims(t) == 2 && dims == 1 ? transpose(t) : t), t)
+# The package's own are numbers for one variable, those of arrays a matrix for a matrix.
+of_matrix(found::Tensor, t::Tensor) = ndims(t) == 2 && ndims(found) == 0 ? reshape(found, 1, 1) : found

@@ -195,6 +195,7 @@ end
                 x -> cov(x; dims=2, corrected=false), x -> cor(x), x -> cor(x; dims=2), x -> round.(Int, x ./ 4),
                 x -> floor.(Int, x ./ 4), x -> muladd.(x, 2, 1), x -> fma.(x, x, 0.5), x -> muladd.(2.0, 3.0, x),
                 x -> reduce(max, x; dims=1), x -> x * x', x -> x .+ (x .> 2)],
+            reshape(v, 3, 1) => [x -> cov(x), x -> cor(x)],
             v => [x -> repeat(x, 2), x -> repeat(x; inner=2), x -> x * x', normalize, diagm, x -> repeat(x, 1, 2)],
             m => [x -> x + I, x -> 2I + x, x -> x - 3I, x -> I - x, x -> x * 2I, x -> 2I * x, one])
         for f in functions

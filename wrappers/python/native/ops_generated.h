@@ -1137,10 +1137,10 @@ TPY_OP(nanquantile, 1, "nanquantile", "($input, q, axis=None, keepdims=False, in
     (const tpy_way[]){{0, 0, call_ttiwso, call_ttiwst, (tpy_function)tsr_nanquantile, (tpy_function)tsr_nanquantile_out},
         {2, 0, call_tniwso, call_tniwst, (tpy_function)tsr_nanquantile_scalar, (tpy_function)tsr_nanquantile_scalar_out},
         {0}})
-TPY_OP(cov, 1, "cov", "($input, *, correction=1, fweights=None, aweights=None, out=None)\n--\n\nThe covariances of variables; integers become the default floating dtype.",
+TPY_OP(cov, 1, "cov", "($input, *, correction=1, fweights=None, aweights=None, out=None)\n--\n\nThe covariances of variables, 0-dim for one; integers become the default floating dtype.",
     {"cov", 5, 1, 1, -1, 13u, takes_input_correction_fweights_aweights_out, keys_input_correction_fweights_aweights_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdtto, call_tdttt, (tpy_function)tsr_cov, (tpy_function)tsr_cov_out}, {0}})
-TPY_OP(corrcoef, 1, "corrcoef", "($input, *, out=None)\n--\n\nThe correlations of variables, in [-1, 1]; integers become the default floating dtype.",
+TPY_OP(corrcoef, 1, "corrcoef", "($input, *, out=None)\n--\n\nThe correlations of variables, in [-1, 1], 0-dim for one; integers become the default floating dtype.",
     {"corrcoef", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_corrcoef, (tpy_function)tsr_corrcoef_out}, {0}})
 TPY_OP(matmul, 1, "matmul", "($input, other, *, out=None)\n--\n\nMatrix product, with the rank rules of the Array API standard and broadcast batch axes.",

@@ -194,7 +194,7 @@ def covariance(x: Any, correction: float = 1, fweights: Any = None, aweights: An
 
 def covariance_samples(make: Make) -> list[Sample]:
     counts = Fixed(np.array([1, 2, 0, 3, 1]))
-    found = [sample(make(3, 5)), sample(make(6)), sample(make(2, 4), correction=0), sample(make(2, 5), fweights=counts)]
+    found = [sample(make(3, 5)), sample(make(6)), sample(make(1, 4)), sample(make(2, 4), correction=0), sample(make(2, 5), fweights=counts)]
     if make.dtype in FLOATS:
         found += [sample(make(2, 5), aweights=make(5, low=0.5)), sample(make(2, 5), fweights=counts, aweights=make(5, low=0.5))]
     return found
@@ -249,6 +249,6 @@ ROWS = [
     Row("nanquantile", quantiles(True), quantile_samples, dtypes=ALL_FLOATS, layouts=LAYOUTS, grad_samples=quantile_gradients),
     Row("cov", covariance, covariance_samples, dtypes=(*FLOATS, *COMPLEX, "int32"), result="float", tolerance=SUMS, layouts=LAYOUTS,
         errors=[(ValueError, lambda: ts.cov(ts.ones((2, 2, 2)))), (TypeError, lambda: ts.cov(ts.ones(2), fweights=ts.ones(2)))]),
-    Row("corrcoef", np.corrcoef, lambda m: [sample(m(3, 5)), sample(m(6))], dtypes=(*FLOATS, "complex128", "int64"),
+    Row("corrcoef", np.corrcoef, lambda m: [sample(m(3, 5)), sample(m(6)), sample(m(1, 4))], dtypes=(*FLOATS, "complex128", "int64"),
         result="float", tolerance=SUMS, layouts=LAYOUTS, grad_samples=lambda m: [sample(m(3, 5))]),
 ]  # fmt: skip

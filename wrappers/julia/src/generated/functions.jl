@@ -3092,13 +3092,14 @@
     keepdims::Int32, interpolation::Ptr{UInt8}, interpolation_len::Int64,
     dst::tsr_tensor)::tsr_status
 
-# The covariances of variables; integers become the default floating dtype.
+# The covariances of variables, 0-dim for one; integers become the default floating dtype.
 @c tsr_cov(input::tsr_tensor, correction::Float64, fweights::tsr_tensor, aweights::tsr_tensor,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_cov_out(input::tsr_tensor, correction::Float64, fweights::tsr_tensor,
     aweights::tsr_tensor, dst::tsr_tensor)::tsr_status
 
-# The correlations of variables, in [-1, 1]; integers become the default floating dtype.
+# The correlations of variables, in [-1, 1], 0-dim for one; integers become the default
+# floating dtype.
 @c tsr_corrcoef(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_corrcoef_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 

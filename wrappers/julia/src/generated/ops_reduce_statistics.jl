@@ -412,7 +412,7 @@ end
     cov(input; correction, fweights, aweights)
     cov!(dst, input; correction, fweights, aweights)
 
-The covariances of variables; integers become the default floating dtype.
+The covariances of variables, 0-dim for one; integers become the default floating dtype.
 
 - `input`: at most 2-D: variables in rows, observations in columns
 - `correction`: what is subtracted from the count in the divisor
@@ -429,7 +429,8 @@ cov!(dst::Tensor, input::Tensor; correction=1, fweights=nothing, aweights=nothin
     corrcoef(input)
     corrcoef!(dst, input)
 
-The correlations of variables, in [-1, 1]; integers become the default floating dtype.
+The correlations of variables, in [-1, 1], 0-dim for one; integers become the default
+floating dtype.
 
 - `input`: at most 2-D: variables in rows, observations in columns
 """

@@ -4527,7 +4527,7 @@ extern "C" {
         interpolation: *const c_char, interpolation_len: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The covariances of variables; integers become the default floating dtype.
+    /// The covariances of variables, 0-dim for one; integers become the default floating dtype.
     /// input: at most 2-D: variables in rows, observations in columns
     /// correction: what is subtracted from the count in the divisor
     /// fweights: how often each observation counts; integers
@@ -4542,7 +4542,8 @@ extern "C" {
         dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The correlations of variables, in \[-1, 1\]; integers become the default floating dtype.
+    /// The correlations of variables, in \[-1, 1\], 0-dim for one; integers become the default
+    /// floating dtype.
     /// input: at most 2-D: variables in rows, observations in columns
     pub fn tsr_corrcoef(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_corrcoef`].

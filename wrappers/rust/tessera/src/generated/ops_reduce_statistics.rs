@@ -696,7 +696,8 @@ impl Tensor {
     }
 
     op! {
-        /// The covariances of variables; integers become the default floating dtype.
+        /// The covariances of variables, 0-dim for one; integers become the default floating
+        /// dtype.
         cov, cov_with(<'a> &self; o: CovOptions<'a>) =
             tsr_cov(self.raw(), o.correction, o.fweights.map_or(null_mut(), Tensor::raw),
                 o.aweights.map_or(null_mut(), Tensor::raw)),
@@ -704,8 +705,8 @@ impl Tensor {
     }
 
     op! {
-        /// The correlations of variables, in \[-1, 1\]; integers become the default floating
-        /// dtype.
+        /// The correlations of variables, in \[-1, 1\], 0-dim for one; integers become the default
+        /// floating dtype.
         corrcoef(&self) = tsr_corrcoef(self.raw()),
         out corrcoef_out = tsr_corrcoef_out
     }
