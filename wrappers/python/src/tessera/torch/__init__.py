@@ -57,6 +57,7 @@ from . import (
     optim,
     profiler,
     random,
+    signal,
     special,
     storage,
     utils,
@@ -185,7 +186,7 @@ __all__ = [
     "is_anomaly_enabled", "is_deterministic_algorithms_warn_only_enabled", "is_storage", "layout", "linalg", "load",
     "long", "manual_seed", "memory_format", "nan", "newaxis", "nn", "optim", "pi", "preserve_format", "profiler", "random", "save",
     "seed", "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
-    "set_rng_state", "short", "special", "storage", "strided", "uint16", "uint32", "uint64", "uint8",
+    "set_rng_state", "short", "signal", "special", "storage", "strided", "uint16", "uint32", "uint64", "uint8",
     "use_deterministic_algorithms", "utils", "version", "vmap",
 ]  # fmt: skip
 __all__ += sorted(_OF_TORCH.keys() - set(__all__))

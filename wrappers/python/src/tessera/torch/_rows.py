@@ -82,7 +82,8 @@ def functions(
         tree = ast.parse(f"def {signature}): return {expression}")
         code = tree.body[0]
         assert isinstance(code, ast.FunctionDef)
-        own = {a.arg for a in ast.walk(code.args) if isinstance(a, ast.arg)}
+        own = {a.arg for a in ast.walk(code) if isinstance(a, ast.arg)}  # those of lambdas, too
+        own |= {n.id for n in ast.walk(code) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         used = _names_of([code]) - own
         if "out" in own and "out" not in _names_of(code.body):
             code.body = ast.parse(f"return written({expression}, out)").body
