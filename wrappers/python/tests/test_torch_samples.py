@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -56,3 +57,256 @@ def test_windows_take_dtypes_and_refuse_what_pytorch_refuses() -> None:
     ):  # fmt: skip
         with pytest.raises(ValueError):
             call()
+
+
+# ---- counts, differences ----
+
+
+def test_points_are_counted_in_boxes() -> None:
+    points = torch.tensor([[0.1, 0.9], [0.1, 0.2], [0.6, 0.9], [1.0, 1.0], [0.6, 3.0]])
+    found = torch.histogramdd(points, [2, 2], range=[0.0, 1.0, 0.0, 1.0])
+    assert found.hist.tolist() == [[1, 1], [0, 2]] and found.bin_edges[0].tolist() == [0, 0.5, 1]
+    edges = (torch.tensor([0.0, 0.5, 1.0]), torch.tensor([0.0, 0.5, 1.0, 4.0]))
+    assert torch.histogramdd(points, edges).hist.tolist() == [[1, 1, 0], [0, 1, 2]]
+    near(torch.histogramdd(points, edges, density=True).hist, [[0.8, 0.8, 0], [0, 0.8, 0.26666668]])
+    weighted = torch.histogramdd(points, edges, weight=torch.tensor([1.0, 2, 4, 8, 16]))
+    assert weighted.hist.tolist() == [[2, 1, 0], [0, 4, 24]]
+    assert torch.histogramdd(points, 2).bin_edges[1].tolist() == pytest.approx([0.2, 1.6, 3.0])
+    assert [edge.tolist() for edge in torch.histogramdd(torch.zeros(2, 1), 1).bin_edges] == [[-0.5, 0.5]]
+    assert [edge.tolist() for edge in torch.histogramdd(torch.zeros(0, 1), 1).bin_edges] == [[0, 1]]
+    with pytest.raises(RuntimeError):
+        torch.histogramdd(points, [2, 2, 2])
+
+
+def test_gradient_takes_every_form_of_spacing() -> None:
+    y = torch.tensor([[0.0, 1, 4], [9, 16, 25]])
+    for spacing in (2, 2.0, torch.tensor(2.0), [2, 2], None):
+        scale = 1 if spacing is None else 2
+        rows, columns = torch.gradient(y, spacing=spacing)
+        near(rows, [[9 / scale, 15 / scale, 21 / scale]] * 2)
+        near(columns, [[1 / scale, 2 / scale, 3 / scale], [7 / scale, 8 / scale, 9 / scale]])
+    (found,) = torch.gradient(y, spacing=(torch.tensor([0.0, 1, 3]),), dim=1)
+    near(found, [[1, 1.1666666, 1.5], [7, 6.1666665, 4.5]])
+    assert torch.gradient(torch.arange(4) ** 2, dim=None)[0].tolist() == [1, 2, 4, 5]
+    with pytest.raises(RuntimeError):
+        torch.gradient(y, spacing=[2.0])
+    with pytest.raises(RuntimeError):
+        torch.gradient(y, dim=(1, -1))
+
+
+def test_covariances_of_one_row_are_a_number() -> None:
+    x = torch.tensor([[1.0, 2.0, 6.0]])
+    assert torch.cov(x).shape == torch.corrcoef(x).shape == () and torch.cov(x) == 7 and torch.corrcoef(x) == 1
+    assert torch.cov(x, aweights=torch.ones(3)).shape == torch.cov(x.T[:1]).shape == ()
+
+
+# ---- conditions ----
+
+
+def test_a_condition_is_bool_or_uint8() -> None:
+    x, y = torch.ones(2), torch.zeros(2)
+    condition = torch.tensor([2, 0], dtype=torch.uint8)
+    assert torch.where(condition, x, y).tolist() == x.where(condition, y).tolist() == [1, 0]
+    for dtype in (torch.int64, torch.float32):
+        with pytest.raises(RuntimeError):
+            torch.where(condition.to(dtype), x, y)
+
+
+def test_places_of_a_0_dim_tensor_are_those_of_a_vector() -> None:
+    for value, places in ((3, [0]), (0, [])):
+        x = torch.tensor(value)
+        for found in (torch.nonzero(x, as_tuple=True), x.nonzero(as_tuple=True), torch.where(x)):
+            assert len(found) == 1 and found[0].tolist() == places
+        assert x.nonzero().shape == (len(places), 0)
+
+
+def test_all_and_any_of_uint8_are_uint8() -> None:
+    x = torch.tensor([[0, 2], [3, 1]], dtype=torch.uint8)
+    assert x.all().dtype is x.any(1).dtype is torch.uint8 and x.all(0).tolist() == [0, 1]
+    assert torch.any(x, 0, keepdim=True).tolist() == [[1, 1]] and torch.all(x.int()).dtype is torch.bool
+    assert torch.all(x, out=torch.empty((), dtype=torch.bool)).dtype is torch.bool
+
+
+# ---- linear algebra ----
+
+
+def test_a_batch_of_vectors_is_solved() -> None:
+    a = torch.tensor([[[2.0, 0], [0, 4]], [[1, 0], [0, 2]], [[4, 0], [0, 1]]])
+    b = torch.tensor([[2.0, 4], [2, 4], [4, 4]])
+    wanted = [[1, 1], [2, 2], [1, 4]]
+    assert torch.linalg.solve(a, b).tolist() == torch.linalg.solve_ex(a, b).result.tolist() == wanted
+    assert torch.linalg.solve(a, b, out=torch.empty(0)).tolist() == wanted
+    near(torch.linalg.lstsq(a, b).solution, wanted)
+    singular = torch.stack([a[0], torch.zeros(2, 2), a[2]])
+    found, info = torch.linalg.solve_ex(singular, b)
+    assert found[0].tolist() == [1, 1] and math.isnan(found[1, 0].item()) and info.tolist() == [0, 1, 0]
+
+
+def test_lstsq_tells_what_its_driver_tells() -> None:
+    a, b = torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [3.0]])
+    sizes = {None: (0, (), 0), "gelsy": (0, (), 0), "gels": (1, (0,), 0), "gelsd": (1, (), 1), "gelss": (1, (), 1)}
+    for driver, (residuals, rank, values) in sizes.items():
+        found = torch.linalg.lstsq(a, b, driver=driver)
+        near(found.solution, [[2]])
+        assert found.residuals.tolist() == pytest.approx([2] * residuals)
+        assert found.rank.shape == rank and found.rank.dtype is torch.int64 and found.singular_values.shape == (values,)
+    assert torch.linalg.lstsq(a.expand(4, 2, 1), b.expand(4, 2, 1), driver="gelsd").residuals.shape == (4, 1)
+    with pytest.raises(RuntimeError):
+        torch.linalg.lstsq(a, b, driver="gelsx")
+
+
+def test_factors_of_sums_of_products_may_be_complex_or_lose_fractions() -> None:
+    z, m = torch.ones(2, 2, dtype=torch.complex64), torch.eye(2, dtype=torch.complex64)
+    near(torch.addmm(z, m, m, beta=1j, alpha=2), [[2 + 1j, 1j], [1j, 2 + 1j]])
+    near(torch.baddbmm(z[None], m[None], m[None], beta=1j), [[[1 + 1j, 1j], [1j, 1 + 1j]]])
+    near(torch.addmv(z[0], m, z[0], alpha=1j), [1 + 1j, 1 + 1j])
+    i = torch.ones(2, 2, dtype=torch.int64)
+    assert torch.addmm(i, i, i, beta=0.6, alpha=1.5).tolist() == [[2, 2], [2, 2]]
+
+
+def test_tolerances_of_pinv_may_be_tensors_together() -> None:
+    a = torch.diag(torch.tensor([4.0, 2.0, 1.0])).expand(2, 3, 3)
+    found = torch.linalg.pinv(a, rtol=torch.tensor([0.3, 0.6]), atol=torch.tensor([1.0, 1.5]))
+    near(found, [np.diag([0.25, 0.5, 0]), np.diag([0.25, 0, 0])])
+    assert torch.linalg.pinv(torch.zeros(0, 3), atol=torch.tensor(1.0)).shape == (3, 0)
+    assert torch.linalg.matrix_rank(torch.zeros(0, 0), atol=1.0) == 0
+
+
+def test_reflectors_without_columns_are_the_identity() -> None:
+    other = torch.arange(6.0).reshape(3, 2)
+    assert torch.equal(torch.ormqr(torch.zeros(3, 0), torch.zeros(0), other), other)
+
+
+def test_factors_of_lu_are_methods_of_the_right_side() -> None:
+    a, b = torch.tensor([[2.0, 1.0], [4.0, 6.0]]), torch.tensor([[4.0], [16.0]])
+    near(b.lu_solve(*a.lu()), [[1], [2]])
+    assert torch.lu(a, get_infos=True)[2] == 0 and torch.linalg.vander(torch.tensor(2.0), N=2).shape == (1, 2)
+
+
+def test_least_squares_have_a_gradient_of_their_residuals() -> None:
+    a, b = torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [3.0]], requires_grad=True)
+    torch.linalg.lstsq(a, b, driver="gelsd").residuals.sum().backward()
+    near(b.grad, [[-2], [2]])
+
+
+# ---- random numbers, creation ----
+
+
+def test_random_numbers_may_be_complex() -> None:
+    torch.manual_seed(3)
+    for dtype in (torch.complex64, torch.complex128):
+        z = torch.randn(20000, dtype=dtype, requires_grad=True)
+        assert z.dtype is dtype and z.is_leaf and z.requires_grad and type(z) is torch.Tensor
+        assert abs(z.detach().abs().square().mean().item() - 1) < 0.05 and abs(z.detach().imag.var().item() - 0.5) < 0.05
+        u = torch.rand_like(z.detach())
+        assert 0 <= u.real.min() and u.imag.max() < 1 and abs(u.imag.mean().item() - 0.5) < 0.02
+    values = torch.svd_lowrank(torch.randn(5, 4, dtype=torch.complex64), q=2)[1]
+    assert values.shape == (2,) and values.dtype is torch.float32
+    assert torch.randn_like(u, dtype=torch.float32).dtype is torch.float32
+
+
+def test_ends_of_whole_numbers_lose_their_fractions() -> None:
+    assert torch.linspace(4.3, -3, 5, dtype=torch.int64).tolist() == [4, 2, 0, -1, -3]
+    assert torch.logspace(0, 1.2, 2, dtype=torch.int64).tolist() == [1, 10]
+    assert torch.normal(0.0, 1.0, (2,), layout=torch.strided, pin_memory=False).shape == (2,)
+    assert torch.hann_window(3, layout=torch.strided).shape == torch.range(0, 2, layout=torch.strided).shape == (3,)
+
+
+# ---- shapes, dtypes ----
+
+
+def test_functions_named_copy_give_memory_of_their_own() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    copy = torch.t_copy(x)
+    copy[0, 1] = 9
+    assert x[1, 0] == 3 and copy.shape == (3, 2) and torch.diagonal_copy(x, 1).tolist() == [1, 5]
+    assert [part.tolist() for part in torch.unbind_copy(x)] == x.tolist() and torch.equal(torch.alias_copy(x), x)
+    assert x.narrow_copy(1, 0, 1).tolist() == [[0], [3]]
+    with pytest.raises(AttributeError):
+        torch.no_such_copy  # noqa: B018
+
+
+def test_conversions_take_a_memory_format() -> None:
+    x = torch.zeros(2, 3, 4, 5)
+    for name in ("float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte", "bool", "cfloat", "cdouble"):
+        found = getattr(x, name)(memory_format=torch.channels_last)
+        assert found.is_contiguous(memory_format=torch.channels_last)
+        assert getattr(x, name)(memory_format=torch.preserve_format).is_contiguous()
+
+
+def test_numbers_are_those_of_the_dtype_they_are_written_to() -> None:
+    i = torch.zeros(2, dtype=torch.int64)
+    assert i.scatter(0, torch.tensor([1]), 2.5).tolist() == i.clone().scatter_(0, torch.tensor([1]), 2.5).tolist() == [0, 2]
+    b = torch.ones(2, dtype=torch.uint8)
+    assert b.index_add(0, torch.tensor([0]), b[:1], alpha=-1).tolist() == [0, 1]
+    assert torch.eye(2, dtype=torch.uint8).trace().dtype is torch.int64
+    assert torch.broadcast_shapes((5, 1), 3, 1) == (5, 3)
+    wide = torch.zeros(2).masked_scatter(torch.tensor([[True, False], [True, True]]), torch.arange(1.0, 4.0))
+    assert wide.tolist() == [[1, 0], [2, 3]]
+    near(torch.lerp(torch.ones(1, dtype=torch.complex64), torch.zeros(1, dtype=torch.complex64), 0.5j), [1 - 0.5j])
+
+
+def test_negative_numbers_wrap_in_unsigned_integers() -> None:
+    u = torch.zeros(2, dtype=torch.uint8)
+    for found in (torch.full((2,), -1, dtype=torch.uint8), torch.full_like(u, -1), u.new_full((2,), -1), u.clone().fill_(-1)):
+        assert found.tolist() == [255, 255]
+    assert torch.full((1,), 2.5, dtype=torch.int64).tolist() == [2]
+    assert [place.dtype for place in torch.unravel_index(torch.tensor([3], dtype=torch.int32), (2, 3))] == [torch.int64] * 2
+    near(torch.nn.functional.softmin(u + 1, 0, dtype=torch.float32), [0.5, 0.5])
+
+
+IN_PLACE: list[tuple[str, tuple[Any, ...]]] = [
+    ("cumprod", (0,)),
+    ("scatter_reduce", (0, torch.tensor([0, 1]), torch.tensor([2.0, 3.0]), "prod")),
+    ("scatter_reduce", (0, torch.tensor([0, 1]), torch.tensor([2.0, 3.0]), "amax")),
+    ("index_reduce", (0, torch.tensor([1]), torch.tensor([2.0]), "amin")),
+    ("mvlgamma", (1,)),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), IN_PLACE)
+def test_a_form_in_place_has_the_gradient_of_the_other(name: str, arguments: tuple[Any, ...]) -> None:
+    gradients = []
+    for form in (name, name + "_"):
+        x = torch.tensor([1.5, 2.5], requires_grad=True)
+        getattr(x * 1, form)(*arguments).sum().backward()
+        gradients.append(x.grad.tolist())
+    assert gradients[0] == gradients[1]
+
+
+def test_complex_numbers_without_nan_have_a_gradient_in_place() -> None:
+    z = torch.tensor([1 + 1j, 2j], requires_grad=True)
+    (z * 2).nan_to_num_().real.sum().backward()
+    assert z.grad.tolist() == [2, 2]
+
+
+# ---- layers ----
+
+
+def test_functions_of_layers_take_complex_numbers() -> None:
+    z = torch.tensor([3 + 4j, 0j, 1j])
+    assert torch.nn.functional.l1_loss(z, torch.zeros(3)) == 2 and torch.nn.functional.l1_loss(z, z, reduction="sum") == 0
+    near(torch.nn.functional.normalize(z, dim=0, p=1), [0.5 + 2j / 3, 0, 1j / 6])
+    torch.manual_seed(0)
+    kept = torch.nn.functional.dropout(torch.ones(100, dtype=torch.complex64), 0.5)
+    assert set(kept.real.tolist()) == {0, 2} and torch.nn.functional.dropout(z, training=False).tolist() == z.tolist()
+
+
+def test_the_target_of_gaussian_nll_loss_broadcasts() -> None:
+    x, var = torch.tensor([[1.0, 2.0], [3.0, 5.0]]), torch.tensor([1.0, 4.0])
+    loss = torch.nn.functional.gaussian_nll_loss
+    near(loss(x, torch.ones(2), var, reduction="none"), [[0, 0.5], [1.1931472, 2.6931472]])
+    near(loss(x, torch.ones(1), torch.ones(2, 2), reduction="sum"), 10.5)
+
+
+def test_dropout_of_whole_features_does_nothing_outside_of_training() -> None:
+    assert torch.nn.functional.feature_alpha_dropout(torch.ones(3), training=False).tolist() == [1, 1, 1]
+
+
+def test_a_spectrum_is_complex_where_the_signal_is() -> None:
+    z = torch.ones(8, dtype=torch.complex64)
+    assert torch.stft(z, 4, window=torch.ones(4)).dtype is torch.complex64
+    with pytest.raises(RuntimeError):
+        torch.stft(z, 4, window=torch.ones(4), align_to_window=True)
+    whole = torch.stft(torch.arange(8.0), 4, window=torch.ones(4), onesided=False, return_complex=True)
+    near(torch.istft(whole, 4, window=torch.ones(4)), np.arange(8.0))

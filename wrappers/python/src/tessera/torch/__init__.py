@@ -160,13 +160,26 @@ def _in_place(name: str) -> Any:
     return method if name in _NAMES["torch"] else None
 
 
+def _copy(name: str) -> Any:
+    """torch.diagonal_copy(x, ...) and its kin: what the function of the name before _copy gives, with memory of its own."""
+    view = getattr(Tensor, name.removesuffix("_copy"), None) if name.endswith("_copy") and name in _NAMES["torch"] else None
+    view = (lambda input: input) if name == "alias_copy" else view
+    if not callable(view):
+        return None
+    return lambda input, *args, **options: _copies(view(input, *args, **options))
+
+
+def _copies(results: Any) -> Any:
+    return results.clone() if isinstance(results, Tensor) else tuple(map(_copies, results))
+
+
 _ON_DEMAND = frozenset(["compiler", "hub", "jit", "multiprocessing", "serialization", "testing", "types"])  # when asked for
 
 
 def __getattr__(name: str) -> Any:
     if name in _ON_DEMAND:
         return _import_module(f"tessera.torch.{name}")
-    found = None if name.startswith("__") else _in_place(name)
+    found = None if name.startswith("__") else _in_place(name) or _copy(name)
     if found is None and name.startswith("_foreach_"):
         found = _foreach(name.removeprefix("_foreach_"))
     if found is None:

@@ -104,6 +104,17 @@ def given(src: Any, value: Any) -> Any:
     return value if src is None else src
 
 
+def source_of(input: Any, src: Any, value: Any) -> Any:
+    source = given(src, value)
+    return source if isinstance(source, TensorBase) else fitting(input, source)
+
+
+def is_complex_spectrum(input: Any, window: Any, wanted: Any) -> Any:
+    if wanted is None and (input.dtype.is_complex or (window is not None and window.dtype.is_complex)):
+        return True
+    return wanted
+
+
 def truth(value: Any) -> bool:
     return bool(value)
 
@@ -123,8 +134,12 @@ def reducing(reduce: str | None) -> dict[str, str]:
 
 
 def fitting(input: Any, value: Any) -> Any:
-    """A number as PyTorch converts it to the input's dtype: fractions are cut off, and unsigned integers wrap."""
-    dtype = input.dtype
+    """A number as PyTorch converts it to the input's dtype."""
+    return value_of(input.dtype, value)
+
+
+def value_of(dtype: Any, value: Any) -> Any:
+    """A number as PyTorch converts it to a dtype: fractions are cut off, and negative numbers wrap where there is no sign."""
     if dtype.is_floating_point or dtype.is_complex:
         return value
     plain = number(value)
@@ -194,6 +209,7 @@ _FIELDS = {
     "linalg_ldl_factor": ("LD", "pivots"), "linalg_ldl_factor_ex": ("LD", "pivots", "info"),
     "linalg_lu_factor_ex": ("LU", "pivots", "info"), "linalg_solve_ex": ("result", "info"),
     "triangular_solve": ("solution", "cloned_coefficient"), "histogram": ("hist", "bin_edges"),
+    "histogramdd": ("hist", "bin_edges"),
 }  # fmt: skip
 
 
@@ -306,6 +322,18 @@ def counted(input: Any, bins: Any, range: Any, weight: Any, density: bool) -> An
 # ---- shapes, places ----
 
 
+def spared(input: Any) -> Any:
+    """The input of a function whose result is written into it; a copy where the gradient needs the values that it has now."""
+    return _ops.clone(input) if input.requires_grad else input
+
+
+def truths(found: Any, input: Any, out: Any) -> Any:
+    """What all and any give: bool, and uint8 for uint8."""
+    if out is not None:
+        return out.copy_(found)
+    return found.to(uint8) if input.dtype is uint8 else found
+
+
 def squeezed(input: Any, dim: Any) -> Any:
     """Without the axes that are among these and have size 1."""
     axes = [dim] if hasattr(dim, "__index__") else list(dim)
@@ -331,7 +359,9 @@ def joined(tensors: Any, dim: int, out: Any) -> Any:
 
 def chosen(condition: Any, input: Any, other: Any, out: Any) -> Any:
     if input is None and other is None:
-        return _ops.nonzero(condition)
+        return _ops.nonzero(_ops.atleast_1d(condition))
+    if condition.dtype is uint8:  # what conditions were before there was bool
+        condition = condition.to(bool_)
     if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
         input = made(asarray(input))
     return _ops.where(condition, input, other, out=out)
@@ -353,6 +383,7 @@ def placed(edges: Any, input: Any, out_int32: bool, right: bool, side: Any, sort
 
 def unravel(indices: Any, shape: Any) -> tuple[Any, ...]:
     found: list[Any] = []
+    indices = indices.to(int64)
     for size in reversed(sizes((shape,))):
         found.append(indices % size)
         indices = indices // size
@@ -481,58 +512,6 @@ def solved_triangle(b: Any, a: Any, upper: bool, transpose: bool, unitriangular:
     matrix = _ops.matrix_transpose(a) if transpose else a
     solution = _ops.solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
     return named("triangular_solve", (solution, _ops.clone(a)))
-
-
-# ---- creation ----
-
-
-def counting(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
-    first, last = (0, start) if end is None else (start, end)
-    ends = [number(n) for n in (first, last, step)]
-    if (ends[1] - ends[0]) * ends[2] < 0:
-        raise InvalidValueError(f"arange(): expected a step towards the end, got {ends[0]}, {ends[1]} and the step {ends[2]}")
-    return arange(*ends, dtype=dtype, device=device, requires_grad=requires_grad)
-
-
-def closed(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
-    """The deprecated torch.range, which contains its end."""
-    first, last = (0, start) if end is None else (start, end)
-    count = math.floor((last - first) / step) + 1
-    kind = get_default_dtype() if dtype is None else dtype
-    values = arange(count, dtype=float64) * step + first
-    return leaf(values.to(dtype=kind, device=device), requires_grad)
-
-
-def between(low: Any, high: Any) -> tuple[Any, Any]:
-    return (0, low) if high is None else (low, high)
-
-
-def whole(low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
-    """randint(high, size) and randint(low, high, size)."""
-    if size is None:
-        low, high, size = 0, low, high
-    ends = (0, low) if high is None else (low, high)
-    return _ops.randint(*ends, sizes((size,)), generator=generator, dtype=dtype, device=device, requires_grad=requires_grad)
-
-
-def gaussian(mean: Any, std: Any, size: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
-    if size is None:
-        return leaf(_ops.normal(mean, std, generator=generator), requires_grad)
-    made_ = _ops.empty(sizes((size,)), dtype=dtype, device=device)
-    return leaf(made_.normal_(mean, std, generator=generator), requires_grad)
-
-
-def drawn(input: Any, p: Any, generator: Any) -> Any:
-    if p is None:
-        return _ops.bernoulli(input, generator=generator)
-    return _ops.empty_like(input).bernoulli_(p, generator=generator)
-
-
-def counts(input: Any, repeats: Any) -> tuple[Any, Any]:
-    """The arguments of repeat_interleave(input, repeats), or of repeat_interleave(repeats): places of a vector."""
-    if repeats is None:
-        return made(arange(input.shape[0], device=input.device)), input
-    return input, repeats
 
 
 _PROFILES: dict[Any, dict[str, Any]] = {

@@ -1,16 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of torch that are several of the library's: gradient, frexp, svd_lowrank and pca_lowrank."""
+"""Functions of torch that are several of the library's: gradient, histogramdd, frexp, svd_lowrank and pca_lowrank."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import _ops, linalg
 from .._core import TensorBase
-from .._dtypes import float32, float64, int32, int64
+from .._dtypes import bool_, float32, float64, int32, int64
 from .._errors import InvalidValueError
-from ._adapters import named
+from ._adapters import fitting, named, only, written
+from ._create import random_numbers
+from ._tensor import made
+
+_range = range
 
 
 def slopes(input: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, ...]:
@@ -18,10 +23,11 @@ def slopes(input: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, ..
     if edge_order not in (1, 2):
         raise InvalidValueError(f"gradient(): edge_order: expected 1 or 2, got {edge_order}")
     axes = list(range(input.ndim)) if dim is None else [dim] if hasattr(dim, "__index__") else list(dim)
-    if isinstance(spacing, (int, float)):
-        steps: list[Any] = [spacing] * len(axes)
-    else:
-        steps = list(spacing)
+    if len({axis % max(input.ndim, 1) for axis in axes}) != len(axes):
+        raise InvalidValueError(f"gradient(): dim: expected each axis once, got {axes}")
+    spacing = 1 if spacing is None else spacing
+    plain = spacing.item() if isinstance(spacing, TensorBase) and spacing.ndim == 0 else spacing
+    steps: list[Any] = list(plain) if hasattr(plain, "__len__") else [plain] * len(axes)
     if len(steps) != len(axes):
         raise InvalidValueError(f"gradient(): spacing: expected {len(axes)} of them, one for each axis, got {len(steps)}")
     return tuple(_slope(input, step, axis, edge_order) for step, axis in zip(steps, axes))
@@ -46,6 +52,60 @@ def _slope(input: Any, step: Any, axis: int, order: int) -> Any:
     return _ops.moveaxis(_ops.concat([first, inside, last], -1), -1, axis)
 
 
+def counted_in_boxes(input: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
+    """torch.histogramdd: how many points, the last axis of the input, lie in each box; the last edge belongs to the last box."""
+    axes = input.shape[-1]
+    points = _ops.reshape(input.detach(), (-1, axes))
+    parts = [bins] * axes if hasattr(bins, "__index__") else list(bins)
+    if len(parts) != axes:
+        raise InvalidValueError(f"histogramdd(): bins: expected {axes} of them, one for each coordinate, got {len(parts)}")
+    if any(isinstance(part, TensorBase) for part in parts):
+        edges = parts
+    else:
+        made_as = {"dtype": input.dtype, "device": input.device}
+        edges = [_ops.linspace(*_ends(points, axis, range), n + 1, **made_as) for axis, n in enumerate(parts)]
+    sizes = [edge.shape[0] - 1 for edge in edges]
+    inside, place = _ops.ones_like(points[:, 0], dtype=bool_), _ops.zeros_like(points[:, 0], dtype=int64)
+    for axis, (edge, size) in enumerate(zip(edges, sizes)):
+        x = _ops.contiguous(points[:, axis])
+        inside = _ops.logical_and(inside, _ops.logical_and(x >= edge[0], x <= edge[-1]))
+        place = place * size + _ops.clip(_ops.searchsorted(edge, x, side="right") - 1, 0, size - 1)
+    each = _ops.ones_like(points[:, 0]) if weight is None else _ops.astype(_ops.reshape(weight.detach(), (-1,)), input.dtype)
+    counts = _ops.zeros((math.prod(sizes),), dtype=input.dtype, device=input.device)
+    hist = _ops.reshape(_ops.index_add(counts, 0, place, _ops.where(inside, each, 0)), sizes)
+    if density:
+        hist = hist / _ops.sum(hist)
+        for axis, edge in enumerate(edges):
+            hist = hist / _ops.reshape(_ops.diff(edge), [-1 if other == axis else 1 for other in _range(axes)])
+    return named("histogramdd", (hist, tuple(map(made, edges))))
+
+
+def _ends(points: Any, axis: int, range: Any) -> tuple[float, float]:
+    if range is not None:
+        low, high = range[2 * axis], range[2 * axis + 1]
+    elif points.shape[0] == 0:
+        low, high = 0.0, 1.0
+    else:
+        low, high = _ops.min(points[:, axis]).item(), _ops.max(points[:, axis]).item()
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
+
+
+def product_added(function: Any, input: Any, first: Any, second: Any, beta: Any, alpha: Any, out: Any) -> Any:
+    """addmm and its kin, whose factors may be complex, and lose their fractions where the tensors are integers."""
+    if isinstance(beta, complex) or isinstance(alpha, complex):
+        zero = _ops.zeros((1,), dtype=input.dtype, device=input.device)  # whatever the kin's shapes are, it broadcasts
+        return written(_ops.add(input * beta, function(zero, first, second, beta=0) * alpha), out)
+    return function(input, first, second, beta=fitting(input, beta), alpha=fitting(input, alpha), out=out)
+
+
+def product_added_here(name: str, input: Any, first: Any, second: Any, beta: Any, alpha: Any) -> Any:
+    """addmm_ and its kin."""
+    if isinstance(beta, complex) or isinstance(alpha, complex):
+        return input.copy_(product_added(getattr(_ops, name), input, first, second, beta, alpha, None))
+    write = getattr(TensorBase, name + "_")
+    return write(input, first, second, beta=fitting(input, beta), alpha=fitting(input, alpha))
+
+
 def mantissa_and_exponent(input: Any) -> Any:
     """torch.frexp: numbers between 0.5 and 1, and powers of 2."""
     wide = _ops.astype(input, float64)
@@ -63,7 +123,7 @@ def svd_of_low_rank(a: Any, q: Any, niter: int, mean: Any) -> Any:
     matrix = a if mean is None else a - mean
     rank = min(6 if q is None else q, *matrix.shape[-2:])
     back = _ops.conj(_ops.matrix_transpose(matrix))
-    start = _ops.randn((*matrix.shape[:-2], matrix.shape[-1], rank), dtype=matrix.dtype, device=matrix.device)
+    start = random_numbers(_ops.randn, (*matrix.shape[:-2], matrix.shape[-1], rank), matrix.dtype, matrix.device, None, False)
     basis = linalg.qr(_ops.matmul(matrix, start))[0]
     for _ in range(niter):
         basis = linalg.qr(_ops.matmul(back, basis))[0]
@@ -81,9 +141,11 @@ def pca_of_low_rank(a: Any, q: Any, center: bool, niter: int) -> Any:
 
 def reflected(input: Any, tau: Any, other: Any, left: bool, transpose: bool) -> Any:
     """torch.ormqr: a product with the whole Q, square, of the reflectors of geqrf."""
+    if input.ndim < 2 or tau.ndim < 1:
+        raise InvalidValueError(f"ormqr(): input: expected a matrix and a vector of factors, got shapes {input.shape} and {tau.shape}")
     rows, count = input.shape[-2], tau.shape[-1]
     kept = input[..., :count]
-    square = _ops.concat([kept, _ops.zeros_like(input[..., :1]).expand(*input.shape[:-1], rows - count)], -1) if rows > count else kept
+    square = _ops.concat([kept, input.new_zeros((*input.shape[:-1], rows - count))], -1) if rows > count else kept
     q = linalg.householder_product(square, tau)
     q = _ops.conj(_ops.matrix_transpose(q)) if transpose else q
     return _ops.matmul(q, other) if left else _ops.matmul(other, q)
@@ -111,4 +173,14 @@ def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
     return named("lu_unpack", (matrix, lower, upper))
 
 
-__all__ = ["mantissa_and_exponent", "parts_of_lu", "pca_of_low_rank", "reflected", "slopes", "svd_of_low_rank"]
+def factored(a: Any, pivot: bool, infos: bool, out: Any) -> Any:
+    """The deprecated torch.lu: the factors in one matrix, the pivots, and where one was 0 (never)."""
+    only(pivot, True, "torch.lu(): pivot")
+    packed, pivots = linalg.lu_factor(a)
+    return written((packed, pivots, *([a.new_zeros(a.shape[:-2], dtype=int32)] if infos else [])), out)
+
+
+__all__ = [
+    "counted_in_boxes", "factored", "mantissa_and_exponent", "parts_of_lu", "pca_of_low_rank", "product_added", "product_added_here", "reflected",
+    "slopes", "svd_of_low_rank",
+]  # fmt: skip

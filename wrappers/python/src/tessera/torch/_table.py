@@ -12,28 +12,33 @@ reported as missing. A line that begins with spaces continues its row. `_rows.py
 # ---- functions of torch that are methods of Tensor as well; the first parameter is the tensor ----
 
 SAME_BOTH = """
-abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr angle arccos arccosh arcsin arcsinh arctan arctan2
-arctanh argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
+abs absolute acos acosh addcdiv addcmul angle arccos arccosh arcsin arcsinh arctan arctan2
+arctanh argwhere asin asinh atan atan2 atanh bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor broadcast_to ceil conj copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
 dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
 greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isfinite isinf isnan isneginf isposinf
 kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
-logical_xor logit lt masked_scatter masked_select matmul matrix_exp matrix_power maximum minimum moveaxis movedim
+logical_xor logit lt masked_select matmul matrix_exp matrix_power maximum minimum moveaxis movedim
 msort mul multiply nan_to_num ne neg negative nextafter not_equal permute rad2deg ravel real reciprocal relu
-remainder reshape rsqrt sigmoid sign signbit sin sinc sinh sqrt square tan tanh trace tril triu trunc vdot
+remainder reshape rsqrt sigmoid sign signbit sin sinc sinh sqrt square tan tanh tril triu trunc vdot
 view_as_complex view_as_real vsplit xlogy
 """
 
 BOTH = """
+addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) = product_added(addbmm, input, batch1, batch2, beta, alpha, out)
+addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) = product_added(addmm, input, mat1, mat2, beta, alpha, out)
+addmv(input, mat, vec, *, beta=1, alpha=1, out=None) = product_added(addmv, input, mat, vec, beta, alpha, out)
+addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) = product_added(addr, input, vec1, vec2, beta, alpha, out)
+baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) = product_added(baddbmm, input, batch1, batch2, beta, alpha, out)
 add(input, other, *, alpha=1, out=None) = added(input, other, alpha, out)
 adjoint(input) = conj(matrix_transpose(input))
-all(input, dim=None, keepdim=False, *, out=None) = all(input, dim, keepdims=keepdim, out=out)
+all(input, dim=None, keepdim=False, *, out=None) = truths(all(input, dim, keepdims=keepdim), input, out)
 allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False)
     = truth(allclose(*(of_one_dtype(input, other)), rtol, atol, equal_nan))
 amax(input, dim=(), keepdim=False, *, out=None) = amax(input, some(dim), keepdims=keepdim, out=out)
 amin(input, dim=(), keepdim=False, *, out=None) = amin(input, some(dim), keepdims=keepdim, out=out)
 aminmax(input, *, dim=None, keepdim=False, out=None) = named("aminmax", aminmax(input, dim, keepdims=keepdim, out=out))
-any(input, dim=None, keepdim=False, *, out=None) = any(input, dim, keepdims=keepdim, out=out)
+any(input, dim=None, keepdim=False, *, out=None) = truths(any(input, dim, keepdims=keepdim), input, out)
 argmax(input, dim=None, keepdim=False) = argmax(input, dim, keepdims=keepdim)
 argmin(input, dim=None, keepdim=False) = argmin(input, dim, keepdims=keepdim)
 argsort(input, dim=-1, descending=False, *, stable=False) = argsort(input, dim, descending, stable)
@@ -82,7 +87,7 @@ heaviside(input, values, *, out=None) = heaviside(input, values, out=out)
 geqrf(input, *, out=None) = named("geqrf", geqrf(input, out=out))
 histc(input, bins=100, min=0, max=0) = histc(input, bins, min, max)
 histogram(input, bins, *, range=None, weight=None, density=False) = counted(input, bins, range, weight, density)
-index_add(input, dim, index, source, *, alpha=1) = index_add(input, dim, index, source, alpha=alpha)
+index_add(input, dim, index, source, *, alpha=1) = index_add(input, dim, index, source, alpha=fitting(input, alpha))
 index_copy(input, dim, index, source) = index_copy(input, dim, index, source)
 index_fill(input, dim, index, value) = index_fill(input, dim, index, fitting(input, value))
 index_reduce(input, dim, index, source, reduce, *, include_self=True)
@@ -99,14 +104,20 @@ is_signed(input) = input.dtype.is_signed
 isreal(input) = equal(imag(input), 0) if input.is_complex() else ones_like(input, dtype=bool_)
 istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None,
         length=None, return_complex=False)
-    = istft(input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex)
+    = istft(input, n_fft, hop_length, win_length, window, center, normalized,
+        input.shape[-2] != n_fft if onesided is None else onesided, length, return_complex)
 kthvalue(input, k, dim=-1, keepdim=False) = named("kthvalue", kthvalue(input, k, dim, keepdim))
-lerp(input, end, weight, *, out=None) = lerp(input, end, weight, out=out)
+lerp(input, end, weight, *, out=None)
+    = lerp(input, end, weight, out=out) if not isinstance(weight, imaginary) else add(input, (end - input) * weight, out=out)
 log_softmax(input, dim, dtype=None) = log_softmax(input, dim, dtype=dtype)
 logcumsumexp(input, dim, *, out=None) = logcumsumexp(input, dim, out=out)
 logdet(input) = logdet(input)
 logsumexp(input, dim, keepdim=False, *, out=None) = logsumexp(input, dim, keepdims=keepdim, out=out)
+lu(A, pivot=True, get_infos=False, out=None) = factored(A, pivot, get_infos, out)
+lu_solve(b, LU_data, LU_pivots, *, out=None)
+    = lu_solve(LU_data, LU_pivots, b, out=out)
 masked_fill(input, mask, value) = masked_fill(input, mask, fitting(input, value))
+masked_scatter(input, mask, source) = masked_scatter(*(broadcast_tensors(input, mask)), source)
 max(input, dim=None, keepdim=False, *, other=None, out=None) = extreme("max", input, dim, keepdim, other, out)
 mean(input, dim=None, keepdim=False, *, dtype=None, out=None)
     = mean(input, some(dim), keepdims=keepdim, dtype=dtype, out=out)
@@ -126,7 +137,7 @@ nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=No
 nansum(input, dim=None, keepdim=False, *, dtype=None, out=None)
     = nansum(input, some(dim), keepdims=keepdim, dtype=summed(input, dtype), out=out)
 narrow(input, dim, start, length) = narrow(input, dim, integer(start), length)
-nonzero(input, *, as_tuple=False) = nonzero(input) if as_tuple else argwhere(input)
+nonzero(input, *, as_tuple=False) = nonzero(atleast_1d(input)) if as_tuple else argwhere(input)
 nonzero_static(input, *, size, fill_value=-1, out=None) = some_places(input, size, fill_value)
 norm(input, p="fro", dim=None, keepdim=False, dtype=None, out=None) = normed(input, p, dim, keepdim, dtype, out)
 numel(input) = base.numel(input)
@@ -152,7 +163,7 @@ rot90(input, k=1, dims=(0, 1)) = rot90(input, k, dims)
 round(input, *, decimals=0, out=None)
     = round(input, out=out) if decimals == 0 else round_decimals(input, decimals, out=out)
 scatter(input, dim, index, src=None, value=None, *, reduce=None, out=None)
-    = scatter(input, dim, index, given(src, value), **reducing(reduce), out=out)
+    = scatter(input, dim, index, source_of(input, src, value), **reducing(reduce), out=out)
 scatter_add(input, dim, index, src, *, out=None) = scatter_add(input, dim, index, src, out=out)
 scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)
     = scatter_reduce(input, dim, index, src, reduce, include_self, out=out)
@@ -170,8 +181,9 @@ squeeze(input, dim=None) = squeeze(input) if dim is None else squeezed(input, di
 std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None)
     = spread(std, input, dim, unbiased, keepdim, correction, out)
 stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
-        onesided=None, return_complex=None)
-    = stft(input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex)
+        onesided=None, return_complex=None, align_to_window=None)
+    = (only(align_to_window or None, None, "torch.stft(): align_to_window"), stft(input, n_fft, hop_length, win_length, window,
+        center, pad_mode, normalized, onesided, is_complex_spectrum(input, window, return_complex)))[1]
 sub(input, other, *, alpha=1, out=None) = added(input, other, alpha, out, -1)
 subtract(input, other, *, alpha=1, out=None) = added(input, other, alpha, out, -1)
 sum(input, dim=None, keepdim=False, *, dtype=None, out=None)
@@ -188,6 +200,7 @@ tensor_split(input, indices_or_sections, dim=0) = tensor_split(input, indices_or
 tile(input, dims, *more) = tile(input, many(dims, more))
 topk(input, k, dim=-1, largest=True, sorted=True, *, out=None)
     = named("topk", topk(input, k, dim, largest, sorted, out=out))
+trace(input) = trace(input.to(summed(input, None) or input.dtype))
 transpose(input, dim0, dim1) = transpose(input, dim0, dim1)
 triangular_solve(input, A, upper=True, transpose=False, unitriangular=False)
     = solved_triangle(input, A, upper, transpose, unitriangular)
@@ -233,8 +246,6 @@ grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
 grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners)
     = grid_sample(input, grid, *(grid_modes(interpolation_mode, padding_mode)), truth(align_corners))
 is_distributed(input) = False
-lu_solve(b, LU_data, LU_pivots, *, out=None)
-    = lu_solve(LU_data, LU_pivots, b, out=out)
 lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None)
     = parts_of_lu(LU_data, LU_pivots, unpack_data, unpack_pivots)
 norm_except_dim(v, pow=2, dim=0) = norm_beside(v, pow, dim)
@@ -242,7 +253,7 @@ as_strided_(input, size, stride, storage_offset=None) = reshaped(input, as_strid
 as_tensor(data, dtype=None, device=None) = made(asarray(data, dtype=dtype, device=device))
 asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False)
     = made(leaf(asarray(obj, dtype=dtype, device=device, copy=copy), requires_grad))
-bartlett_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False)
+bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
     = made(bartlett_window(window_length, periodic, dtype=dtype, device=device,
         requires_grad=requires_grad))
 batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled=True)
@@ -250,10 +261,11 @@ batch_norm(input, weight, bias, running_mean, running_var, training, momentum, e
 bilinear(input1, input2, weight, bias=None) = bilinear(input1, input2, weight, bias)
 binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction="mean")
     = binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
-blackman_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False)
+blackman_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
+        requires_grad=False, pin_memory=False)
     = made(blackman_window(window_length, periodic, dtype=dtype, device=device,
         requires_grad=requires_grad))
-broadcast_shapes(*shapes) = Size(broadcast_shapes(*shapes))
+broadcast_shapes(*shapes) = Size(broadcast_shapes(*[(n,) if hasattr(n, "__index__") else n for n in shapes]))
 bucketize(input, boundaries, *, out_int32=False, right=False, out=None)
     = bucketize(tensor_of(input), boundaries, right=right, out_int32=out_int32, out=out)
 cat(tensors, dim=0, *, out=None) = joined(tensors, dim, out)
@@ -289,37 +301,42 @@ from_numpy(ndarray) = made(from_numpy(ndarray))
 frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)
     = made(leaf(frombuffer(buffer, dtype=dtype, count=count, offset=offset), requires_grad))
 full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(full(sizes((size,)), number(fill_value), dtype=dtype, device=device,
-        requires_grad=requires_grad), out)
+    = made(full(sizes((size,)), number(fill_value) if dtype is None else value_of(dtype, number(fill_value)), dtype=dtype,
+        device=device, requires_grad=requires_grad), out)
 full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
-    = full_like(input, number(fill_value), dtype=dtype, device=device, requires_grad=requires_grad)
+    = full_like(input, value_of(dtype or input.dtype, number(fill_value)), dtype=dtype, device=device, requires_grad=requires_grad)
 get_device(input) = -1 if input.device.type == "cpu" else input.device.index
 group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True)
     = group_norm(input, num_groups, weight, bias, eps)
-hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, device=None, requires_grad=False)
+hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, layout=None, device=None,
+        requires_grad=False, pin_memory=False)
     = made(hamming_window(window_length, periodic, alpha, beta, dtype=dtype, device=device,
         requires_grad=requires_grad))
-hann_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False)
+hann_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
+        requires_grad=False, pin_memory=False)
     = made(hann_window(window_length, periodic, dtype=dtype, device=device, requires_grad=requires_grad))
 is_complex(input) = base.is_complex(input)
 is_floating_point(input) = base.is_floating_point(input)
 isin(elements, test_elements, *, assume_unique=False, invert=False)
     = isin(tensor_of(elements), tensor_of(test_elements), invert=invert)
-kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, device=None, requires_grad=False)
+kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=None, device=None,
+        requires_grad=False, pin_memory=False)
     = made(kaiser_window(window_length, periodic, beta, dtype=dtype, device=device,
         requires_grad=requires_grad))
 layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True)
     = layer_norm(input, normalized_shape, weight, bias, eps)
 linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(linspace(number(start), number(end), steps, dtype=dtype, device=device,
+    = made(linspace(*(ends_of(start, end, dtype)), steps, dtype=dtype, device=device,
         requires_grad=requires_grad), out)
 logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(logspace(number(start), number(end), steps, base, dtype=dtype, device=device,
+    = made(logspace(*(ends_of(start, end, dtype)), steps, base, dtype=dtype, device=device,
         requires_grad=requires_grad), out)
 meshgrid(*tensors, indexing="ij") = meshgrid(*tensors, indexing=indexing)
-normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None)
+normal(mean, std=1.0, size=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
+        pin_memory=False, out=None)
     = made(gaussian(mean, std, size, generator, dtype, device, requires_grad), out)
 gradient(input, *, spacing=1, dim=None, edge_order=1) = slopes(input, spacing, dim, edge_order)
+histogramdd(input, bins, range=None, weight=None, density=False) = counted_in_boxes(input, bins, range, weight, density)
 nuclear_norm(input, dim=None, keepdim=False) = normed(input, "nuc", dim, keepdim, None, None)
 ones(*shape, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
     = made(ones(sizes(shape or (size,)), dtype=dtype, device=device, requires_grad=requires_grad), out)
@@ -335,10 +352,9 @@ polygamma(n, input, *, out=None) = polygamma(input, n, out=out)
 promote_types(type1, type2) = promote_types(type1, type2)
 result_type(tensor1, tensor2) = dtype_together(tensor1, tensor2)
 rand(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(rand(sizes(shape or (size,)), dtype=dtype, device=device, generator=generator,
-        requires_grad=requires_grad), out)
+    = made(random_numbers(rand, sizes(shape or (size,)), dtype, device, generator, requires_grad), out)
 rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
-    = rand_like(input, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad)
+    = made(random_numbers(rand, input.shape, dtype or input.dtype, device or input.device, generator, requires_grad))
 randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
         requires_grad=False)
     = made(whole(low, high, size, generator, dtype, device, requires_grad), out)
@@ -347,19 +363,18 @@ randint_like(input, low, high=None, *, generator=None, dtype=None, layout=None, 
     = randint_like(input, *(between(low, high)), dtype=dtype, device=device, generator=generator,
         requires_grad=requires_grad)
 randn(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(randn(sizes(shape or (size,)), dtype=dtype, device=device, generator=generator,
-        requires_grad=requires_grad), out)
+    = made(random_numbers(randn, sizes(shape or (size,)), dtype, device, generator, requires_grad), out)
 randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
-    = randn_like(input, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad)
+    = made(random_numbers(randn, input.shape, dtype or input.dtype, device or input.device, generator, requires_grad))
 randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
         pin_memory=False)
     = made(randperm(n, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad), out)
-range(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False)
-    = made(closed(start, end, step, dtype, device, requires_grad))
+range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
+    = made(closed(start, end, step, dtype, device, requires_grad), out)
 relu_(input) = base.relu_(input)
 rms_norm(input, normalized_shape, weight=None, eps=None) = rms_norm(input, normalized_shape, weight, eps)
 rsub(input, other, *, alpha=1) = added(other, input, alpha, None, -1)
-scalar_tensor(s, *, dtype=None, device=None, requires_grad=False)
+scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
     = made(full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad))
 searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None)
     = placed(sorted_sequence, input, out_int32, right, side, sorter, out)
@@ -397,8 +412,8 @@ zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, 
 # ---- methods of Tensor only ----
 
 SAME_METHODS = """
-T abs_ absolute_ acos_ acosh_ addbmm_ addcdiv_ addcmul_ addmm_ addmv_ addr_ arccos_ arccosh_ arcsin_ arcsinh_ arctan2_
-arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward baddbmm_ bitwise_and_ bitwise_left_shift_ bitwise_not_
+T abs_ absolute_ acos_ acosh_ addcdiv_ addcmul_ arccos_ arccosh_ arcsin_ arcsinh_ arctan2_
+arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward bitwise_and_ bitwise_left_shift_ bitwise_not_
 bitwise_or_ bitwise_right_shift_ bitwise_xor_ cauchy_ ceil_ copysign_ cos_ cosh_ cpu cuda data data_ptr deg2rad_
 device digamma_ dim dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expand_as expm1_ float_power_ floor_
 floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn heaviside_ hypot_ i0_ igamma_ igammac_ index_put_ is_complex
@@ -412,19 +427,24 @@ zero_
 
 METHODS = """
 H(input) = matrix_transpose(conj(input))
+addbmm_(input, batch1, batch2, *, beta=1, alpha=1) = product_added_here("addbmm", input, batch1, batch2, beta, alpha)
+addmm_(input, mat1, mat2, *, beta=1, alpha=1) = product_added_here("addmm", input, mat1, mat2, beta, alpha)
+addmv_(input, mat, vec, *, beta=1, alpha=1) = product_added_here("addmv", input, mat, vec, beta, alpha)
+addr_(input, vec1, vec2, *, beta=1, alpha=1) = product_added_here("addr", input, vec1, vec2, beta, alpha)
+baddbmm_(input, batch1, batch2, *, beta=1, alpha=1) = product_added_here("baddbmm", input, batch1, batch2, beta, alpha)
 add_(input, other, *, alpha=1) = added_here(input, other, alpha)
 apply_(input, callable) = applied(input, callable)
 as_strided_(input, size, stride, storage_offset=None) = reshaped(input, as_strided(input, size, stride, storage_offset))
 bernoulli_(input, p=0.5, *, generator=None) = base.bernoulli_(input, p, generator=generator)
-cdouble(input) = input.to(complex128)
-cfloat(input) = input.to(complex64)
+cdouble(input, memory_format=None) = like_format(input.to(complex128), memory_format)
+cfloat(input, memory_format=None) = like_format(input.to(complex64), memory_format)
 clamp_(input, min=None, max=None) = clamped_here(input, min, max)
 clamp_max_(input, max) = clamped_here(input, None, max)
 clamp_min_(input, min) = clamped_here(input, min, None)
 clip_(input, min=None, max=None) = clamped_here(input, min, max)
 conj_physical_(input) = base.copy_(input, conj(input))
 contiguous(input, memory_format=None) = like_format(base.contiguous(input), memory_format)
-cumprod_(input, dim, *, dtype=None) = base.copy_(input, cumulative_prod(input, dim, dtype))
+cumprod_(input, dim, *, dtype=None) = base.copy_(input, cumulative_prod(spared(input), dim, dtype))
 cumsum_(input, dim, *, dtype=None) = base.copy_(input, cumulative_sum(input, dim, dtype))
 detach_(input) = detached(input)
 dim_order(input) = order_of(input)
@@ -437,18 +457,19 @@ div_(input, other, *, rounding_mode=None)
 eq_(input, other) = base.copy_(input, equal(input, other))
 exponential_(input, lambd=1, *, generator=None) = base.exponential_(input, lambd, generator=generator)
 fill_diagonal_(input, fill_value, wrap=False) = diagonal_filled(input, fill_value, wrap)
-fill_(input, value) = base.fill_(input, number(value))
+fill_(input, value) = base.fill_(input, fitting(input, number(value)))
 fix_(input) = base.trunc_(input)
 get_device(input) = -1 if input.device.type == "cpu" else input.device.index
 ge_(input, other) = base.copy_(input, greater_equal(input, other))
 greater_equal_(input, other) = base.copy_(input, greater_equal(input, other))
 greater_(input, other) = base.copy_(input, greater(input, other))
 gt_(input, other) = base.copy_(input, greater(input, other))
-index_add_(input, dim, index, source, *, alpha=1) = base.copy_(input, index_add(input, dim, index, source, alpha=alpha))
+index_add_(input, dim, index, source, *, alpha=1)
+    = base.copy_(input, index_add(input, dim, index, source, alpha=fitting(input, alpha)))
 index_copy_(input, dim, index, source) = base.copy_(input, index_copy(input, dim, index, source))
 index_fill_(input, dim, index, value) = base.copy_(input, index_fill(input, dim, index, fitting(input, value)))
 index_reduce_(input, dim, index, source, reduce, *, include_self=True)
-    = base.copy_(input, index_reduce(input, dim, index, source, reduce, include_self=include_self))
+    = base.copy_(input, index_reduce(spared(input), dim, index, source, reduce, include_self=include_self))
 is_contiguous(input, memory_format=None) = has_format(input, memory_format)
 is_set_to(input, tensor) = is_same_memory(input, tensor)
 lerp_(input, end, weight) = base.lerp_(input, end, weight)
@@ -463,14 +484,18 @@ lt_(input, other) = base.copy_(input, less(input, other))
 mH(input) = matrix_transpose(conj(input))
 map_(input, tensor, callable) = mapped(input, tensor, callable)
 masked_fill_(input, mask, value) = base.masked_fill_(input, mask, fitting(input, value))
-mvlgamma_(input, p) = base.copy_(input, multigammaln(input, p))
+mvlgamma_(input, p) = base.copy_(input, multigammaln(spared(input), p))
+narrow_copy(input, dim, start, length) = clone(narrow(input, dim, integer(start), length))
 new(input, *args) = input.new_tensor(*args) if args and isinstance(args[0], (list, tuple)) else input.new_empty(*args)
 new_empty(input, *shape, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
     = made(empty(sizes(shape or (size,)), dtype=dtype or input.dtype, device=device or input.device,
         requires_grad=requires_grad))
-new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
-    = made(full(sizes((size,)), number(fill_value), dtype=dtype or input.dtype, device=device or input.device,
+new_empty_strided(input, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
+    = made(empty_strided(size, stride, dtype=dtype or input.dtype, device=device or input.device,
         requires_grad=requires_grad))
+new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
+    = made(full(sizes((size,)), value_of(dtype or input.dtype, number(fill_value)), dtype=dtype or input.dtype,
+        device=device or input.device, requires_grad=requires_grad))
 new_ones(input, *shape, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
     = made(ones(sizes(shape or (size,)), dtype=dtype or input.dtype, device=device or input.device,
         requires_grad=requires_grad))
@@ -493,9 +518,9 @@ resize_(input, *size, memory_format=None) = resized(input, sizes(size))
 round_(input, *, decimals=0) = base.round_(input) if decimals == 0 else base.round_decimals_(input, decimals)
 scatter_add_(input, dim, index, src) = base.scatter_add_(input, dim, index, src)
 scatter_reduce_(input, dim, index, src, reduce, *, include_self=True)
-    = base.copy_(input, scatter_reduce(input, dim, index, src, reduce, include_self))
+    = base.copy_(input, scatter_reduce(spared(input), dim, index, src, reduce, include_self))
 scatter_(input, dim, index, src=None, value=None, *, reduce=None)
-    = base.copy_(input, scatter(input, dim, index, given(src, value), **reducing(reduce)))
+    = base.copy_(input, scatter(spared(input), dim, index, source_of(input, src, value), **reducing(reduce)))
 sgn_(input) = base.sign_(input)
 size(input, dim=None) = input.shape if dim is None else input.shape[dim]
 split(input, split_size, dim=0) = parts(input, split_size, dim)
@@ -514,5 +539,5 @@ unfold(input, dimension, size, step) = unfold(input, dimension, size, step)
 uniform_(input, low=0, high=1, *, generator=None) = base.uniform_(input, low, high, generator=generator)
 unsqueeze_(input, dim) = reshaped(input, expand_dims(input, dim))
 untyped_storage(input) = UntypedStorage(input)
-where(input, condition, other) = where(condition, input, other)
+where(input, condition, other) = chosen(condition, input, other, None)
 """

@@ -58,7 +58,7 @@ ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="
     = ctc_loss(log_probs, targets, tensor_of(input_lengths), tensor_of(target_lengths), blank, reduction,
         zero_infinity)
 dropout(input, p=0.5, training=True, inplace=False)
-    = dropout_(input, p, training) if inplace else dropout(input, p, training)
+    = dropped(input, p, training, inplace)
 dropout1d(input, p=0.5, training=True, inplace=False) = into(input, dropout1d(input, p, training), inplace)
 dropout2d(input, p=0.5, training=True, inplace=False) = into(input, dropout2d(input, p, training), inplace)
 dropout3d(input, p=0.5, training=True, inplace=False) = into(input, dropout3d(input, p, training), inplace)
@@ -70,7 +70,7 @@ embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_gra
     = embedding_bag(input, limited(input, weight, max_norm, norm_type), offsets, scale_grad_by_freq, mode,
         per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx)
 feature_alpha_dropout(input, p=0.5, training=False, inplace=False)
-    = into(input, feature_alpha_dropout(input, p, training), inplace)
+    = into(input, feature_alpha_dropout(input, p, training) if training else input, inplace)
 fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
         _random_samples=None)
     = with_places(fractional_max_pool2d, fractional_max_pool2d_with_positions, return_indices, input, kernel_size,
@@ -90,7 +90,7 @@ fractional_max_pool3d_with_indices(input, kernel_size, output_size=None, output_
 fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1)
     = fold(input, output_size, kernel_size, dilation, padding, stride)
 gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction="mean")
-    = gaussian_nll_loss(input, target, tensor_of(var), full, eps, reduction)
+    = gaussian_nll_loss(*(of_one_shape(input, target, tensor_of(var))), full, eps, reduction)
 glu(input, dim=-1) = glu(input, dim)
 grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None)
     = grid_sample(input, grid, mode, padding_mode, bool_of(align_corners))
@@ -113,7 +113,7 @@ interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=N
 kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False)
     = kl_div(*same_shape(input, target), reduction_of(size_average, reduce, reduction), log_target)
 l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None)
-    = compared(l1_loss, input, target, reduction_of(size_average, reduce, reduction), weight)
+    = apart(input, target, reduction_of(size_average, reduce, reduction), weight)
 layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05)
     = layer_norm(input, normalized_shape, weight, bias, eps)
 leaky_relu_(input, negative_slope=0.01) = base.leaky_relu_(input, negative_slope)
@@ -176,7 +176,7 @@ multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduc
     = multilabel_soft_margin_loss(*same_shape(input, target), weight, reduction_of(size_average, reduce, reduction))
 nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean")
     = nll_loss(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
-normalize(input, p=2.0, dim=1, eps=1e-12, out=None) = normalize(input, p, dim, eps, out=out)
+normalize(input, p=2.0, dim=1, eps=1e-12, out=None) = of_length_one(input, p, dim, eps, out)
 one_hot(tensor, num_classes=-1) = one_hot(tensor, num_classes)
 pad(input, pad, mode="constant", value=None) = pad_(input, tuple(pad), mode, 0 if value is None else value)
 pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False) = pairwise_distance(x1, x2, p, eps, keepdim)
@@ -194,7 +194,7 @@ smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", 
 soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean")
     = soft_margin_loss(*same_shape(input, target), reduction_of(size_average, reduce, reduction))
 softmax(input, dim=None, _stacklevel=3, dtype=None) = softmax(input, implied(input, dim), dtype=dtype)
-softmin(input, dim=None, _stacklevel=3, dtype=None) = softmin(input, implied(input, dim), dtype)
+softmin(input, dim=None, _stacklevel=3, dtype=None) = softmin(input if dtype is None else input.to(dtype), implied(input, dim))
 threshold(input, threshold, value, inplace=False)
     = threshold_(input, threshold, value) if inplace else plain_threshold(input, threshold, value)
 triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None,

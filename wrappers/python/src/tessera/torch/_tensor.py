@@ -154,11 +154,12 @@ def _real_part(tensor: Any, dtype: Any) -> Any:
     return _ops.real(tensor)
 
 
-def _conversion(name: str, dtype: DType) -> Callable[[Any], Any]:
+def _conversion(name: str, dtype: DType) -> Callable[..., Any]:
     plain: Any = getattr(_plain.Tensor, name)
 
-    def convert(self: Any) -> Any:
-        return self.to(dtype) if self.dtype.is_complex else plain(self)
+    def convert(self: Any, memory_format: Any = None) -> Any:
+        made = self.to(dtype) if self.dtype.is_complex else plain(self)
+        return made if memory_format is None else like_format(made, memory_format)
 
     convert.__name__ = name
     return convert

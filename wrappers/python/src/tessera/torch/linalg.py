@@ -12,7 +12,8 @@ from .. import linalg as _linalg
 from .._dtypes import int32
 from .._modes import no_grad
 from . import _rows, _table_modules
-from ._adapters import named
+from .._errors import InvalidValueError
+from ._adapters import named, written
 from ._namespace import lookup, space
 
 
@@ -61,15 +62,45 @@ def _with_zeros(LU: Any, pivots: Any, check_errors: bool) -> Any:
     return _checked((LU, pivots, _ops.where(_ops.any(zeros, -1), first, 0).to(int32)), check_errors)
 
 
+def _is_vector(A: Any, B: Any) -> bool:
+    """Whether a right side is a vector, or a batch of them: one for each matrix."""
+    return bool(B.ndim == 1 or B.shape == A.shape[:-1])
+
+
+def _solved(A: Any, B: Any, left: bool, out: Any = None) -> Any:
+    if B.ndim > 1 and _is_vector(A, B) and left:
+        return written(_ops.squeeze(_linalg.solve(A, _ops.expand_dims(B, -1)), -1), out)
+    return _linalg.solve(A, B, left=left, out=out)
+
+
+def _fitted(A: Any, B: Any, rcond: Any, driver: str | None, out: Any) -> Any:
+    """lstsq with what each driver of LAPACK tells: gelsy, the CPU's own, no residuals and no singular values; gels no rank."""
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise InvalidValueError(f"lstsq(): driver: expected gels, gelsy, gelsd or gelss, got {driver!r}")
+    columns = _ops.expand_dims(B, -1) if _is_vector(A, B) else B
+    found = _linalg.lstsq(A, columns, rcond)
+    solution, residuals, rank, values = found
+    if residuals.numel() and solution.requires_grad:
+        residuals = _ops.sum(_ops.square(_ops.abs(_ops.subtract(_ops.matmul(A, solution), columns))), -2)
+    if columns is not B:
+        solution = _ops.squeeze(solution, -1)
+    kind = driver or ("gelsy" if A.device.type == "cpu" else "gels")
+    if kind == "gelsy":
+        residuals = residuals.new_empty(0)
+    if kind in ("gels", "gelsy"):
+        values = values.new_empty(0)
+    return written(type(found)(solution, residuals, rank.new_empty(0) if kind == "gels" else rank, values), out)
+
+
 def _solution_or_nan(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
     """The solution, NaN for a singular matrix, and the first zero of the factors of each matrix."""
     info = _with_zeros(*_linalg.lu_factor(A.detach()), check_errors)[-1]
     singular = _ops.not_equal(info, 0)
     if not bool(_ops.any(singular)):
-        return _linalg.solve(A, B, left=left), info
+        return _solved(A, B, left), info
     safe = _ops.where(singular[..., None, None], _ops.eye(A.shape[-1], dtype=A.dtype, device=A.device), A)
-    vector = B.ndim == 1 or B.shape == A.shape[:-1]
-    return _ops.where(singular[..., None] if vector else singular[..., None, None], math.nan, _linalg.solve(safe, B, left=left)), info
+    where = singular[..., None] if _is_vector(A, B) else singular[..., None, None]
+    return _ops.where(where, math.nan, _solved(safe, B, left)), info
 
 
 def _inverse_of_tensor(A: Any, ind: int) -> Any:
@@ -88,7 +119,7 @@ def _solution_of_tensor(A: Any, B: Any, dims: Any) -> Any:
 
 def _share(A: Any, atol: Any, rtol: Any) -> Any:
     """The share of the largest singular value up to which one counts as 0, where it may be given by a size, too."""
-    if atol is None:
+    if atol is None or not A.numel():
         return rtol
     with no_grad():
         largest = _ops.max(_linalg.svdvals(A), -1)
@@ -99,7 +130,7 @@ def _share(A: Any, atol: Any, rtol: Any) -> Any:
 _SPACE = {
     **space(), **{name: getattr(_linalg, name) for name in _linalg.__all__}, "norm_of_matrix": _norm_of_matrix,
     "norm_of_any": _norm_of_any, "plain_diagonal": _ops.diagonal, "with_info": _with_info, "inverse_of_tensor": _inverse_of_tensor,
-    "solution_of_tensor": _solution_of_tensor, "share": _share,
+    "solution_of_tensor": _solution_of_tensor, "share": _share, "solved": _solved, "fitted": _fitted,
     "checked": _checked, "with_zeros": _with_zeros, "solution_or_nan": _solution_or_nan,
 }  # fmt: skip
 _TABLE: dict[str, Any] = {

@@ -60,6 +60,35 @@ def pair(input: Any, target: Any) -> Any:
     return broadcast_tensors(input, target)
 
 
+def of_one_shape(input: Any, target: Any, var: Any) -> Any:
+    """The tensors of gaussian_nll_loss, of which the target broadcasts where it has another shape."""
+    if input.shape != target.shape:
+        var = _ops.expand_dims(var, -1) if var.shape == input.shape[:-1] and var.ndim else var
+        input, target, var = broadcast_tensors(input, target, _ops.broadcast_to(var, input.shape))
+    return input, target, var
+
+
+def _apart(input: Any, target: Any, reduction: str, weight: Any) -> Any:
+    """l1_loss; the numbers may be complex, which have a distance as well."""
+    if input.dtype.is_complex or target.dtype.is_complex:
+        input = _ops.abs(_ops.subtract(*pair(input, target)))
+        target = _ops.zeros_like(input)
+    return _compared(_F.l1_loss, input, target, reduction, weight)
+
+
+def _dropped(input: Any, p: float, training: bool, inplace: bool) -> Any:
+    if input.dtype.is_complex:
+        kept = _F.dropout(_ops.ones_like(_ops.real(input.detach())), p, training)
+        return TensorBase.mul_(input, kept) if inplace else _ops.multiply(input, kept)
+    return _F.dropout_(input, p, training) if inplace else _F.dropout(input, p, training)
+
+
+def _of_length_one(input: Any, p: float, dim: Any, eps: float, out: Any) -> Any:
+    if input.dtype.is_complex:
+        return _ops.divide(input, _ops.clip(_ops.vector_norm(input, dim, ord=p, keepdims=True), eps, None), out=out)
+    return _F.normalize(input, p, dim, eps, out=out)
+
+
 def probabilities(input: Any) -> Any:
     """The input, of which PyTorch checks that its numbers are probabilities; on another device than the CPU it does not."""
     if isinstance(input, TensorBase) and not isinstance(input, Batched) and input.device.type == "cpu" and TensorBase.numel(input):
@@ -101,6 +130,8 @@ def _attended(
 
 def _classes_of(input: Any, weight: Any, bias: Any) -> Any:
     """The logits of linear_cross_entropy; the weight may have axes between the classes and the features."""
+    if weight.ndim < 2:
+        raise ShapeError(f"linear_cross_entropy(): linear_weight: expected at least 2 axes, got shape {weight.shape}")
     classes, *places, features = weight.shape
     logits = _F.linear(input, _ops.reshape(weight, (-1, features)), bias if bias is None else _ops.reshape(bias, (-1,)))
     return _ops.reshape(logits, (*input.shape[:-1], classes, *places))
@@ -109,7 +140,7 @@ def _classes_of(input: Any, weight: Any, bias: Any) -> Any:
 _SPACE = space(
     attended=_attended, classes_of=_classes_of,
     open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, same_shape=same_shape, rows_of=_rows_of,
-    compared=_compared, probabilities=probabilities,
+    compared=_compared, probabilities=probabilities, of_one_shape=of_one_shape, apart=_apart, dropped=_dropped, of_length_one=_of_length_one,
     plain_threshold=_F.threshold, limited=limited,
     pad_=_F.pad, **({"unfold_image": getattr(_F, "unfold")} if hasattr(_F, "unfold") else {}),  # noqa: B009
 )  # fmt: skip

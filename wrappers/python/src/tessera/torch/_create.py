@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the rows of the functions that make tensors call."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _ops
+from .._creation import arange
+from .._dtypes import complex64, float32, float64, get_default_dtype
+from .._errors import InvalidValueError
+from ._adapters import leaf, number, sizes
+from ._tensor import made
+
+
+def counting(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    first, last = (0, start) if end is None else (start, end)
+    ends = [number(n) for n in (first, last, step)]
+    if (ends[1] - ends[0]) * ends[2] < 0:
+        raise InvalidValueError(f"arange(): expected a step towards the end, got {ends[0]}, {ends[1]} and the step {ends[2]}")
+    return arange(*ends, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def closed(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """The deprecated torch.range, which contains its end."""
+    first, last = (0, start) if end is None else (start, end)
+    count = math.floor((last - first) / step) + 1
+    kind = get_default_dtype() if dtype is None else dtype
+    values = arange(count, dtype=float64) * step + first
+    return leaf(values.to(dtype=kind, device=device), requires_grad)
+
+
+def ends_of(start: Any, end: Any, dtype: Any) -> tuple[Any, Any]:
+    """The ends of linspace and logspace, which lose their fractions where the results are integers."""
+    ends = number(start), number(end)
+    if dtype is None or dtype.is_floating_point or dtype.is_complex:
+        return ends
+    return int(ends[0]), int(ends[1])
+
+
+def between(low: Any, high: Any) -> tuple[Any, Any]:
+    return (0, low) if high is None else (low, high)
+
+
+def whole(low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """randint(high, size) and randint(low, high, size)."""
+    if size is None:
+        low, high, size = 0, low, high
+    ends = (0, low) if high is None else (low, high)
+    return _ops.randint(*ends, sizes((size,)), generator=generator, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def gaussian(mean: Any, std: Any, size: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    if size is None:
+        return leaf(_ops.normal(mean, std, generator=generator), requires_grad)
+    made_ = _ops.empty(sizes((size,)), dtype=dtype, device=device)
+    return leaf(made_.normal_(mean, std, generator=generator), requires_grad)
+
+
+def drawn(input: Any, p: Any, generator: Any) -> Any:
+    if p is None:
+        return _ops.bernoulli(input, generator=generator)
+    return _ops.empty_like(input).bernoulli_(p, generator=generator)
+
+
+def counts(input: Any, repeats: Any) -> tuple[Any, Any]:
+    """The arguments of repeat_interleave(input, repeats), or of repeat_interleave(repeats): places of a vector."""
+    if repeats is None:
+        return made(arange(input.shape[0], device=input.device)), input
+    return input, repeats
+
+
+def random_numbers(draw: Any, size: Any, dtype: Any, device: Any, generator: Any, requires_grad: bool) -> Any:
+    """rand and randn, also of complex numbers: of two parts, which have half the variance each where they are normal."""
+    if dtype is None or not dtype.is_complex:
+        return draw(size, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad)
+    kind = float32 if dtype is complex64 else float64
+    real, imag = (draw(size, dtype=kind, device=device, generator=generator) for _ in "ri")
+    scale = math.sqrt(0.5) if draw is _ops.randn else 1
+    return leaf(made(_ops.complex(real * scale, imag * scale)), requires_grad)
+
+
+__all__ = [
+    "between", "closed", "counting", "counts", "drawn", "ends_of", "gaussian", "random_numbers", "whole",
+]
