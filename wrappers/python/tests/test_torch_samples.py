@@ -310,3 +310,28 @@ def test_a_spectrum_is_complex_where_the_signal_is() -> None:
         torch.stft(z, 4, window=torch.ones(4), align_to_window=True)
     whole = torch.stft(torch.arange(8.0), 4, window=torch.ones(4), onesided=False, return_complex=True)
     near(torch.istft(whole, 4, window=torch.ones(4)), np.arange(8.0))
+
+
+# ---- results in given tensors ----
+
+X = [[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]]
+OUT = [
+    "argmax(x, 1)", "argmin(x)", "argsort(x, dim=1, stable=True)", "cholesky_inverse(s)", "cholesky_solve(s, s)", "cummax(x, 1)", "cummin(x, 0)", "diff(x)",
+    "frexp(x)", "histc(x, 3)", "histogram(x, 2)", "index_add(x, 0, i, x)", "index_copy(x, 0, i, x)", "index_reduce(x, 0, i, x, 'prod')",
+    "isin(x, s)", "kthvalue(x, 2)", "log_softmax(x, 1)", "max(x)", "max(x, 1)", "median(x, 1)", "min(x)", "mode(x)", "mvlgamma(x, 1)",
+    "nonzero(x)", "slice_scatter(x, x[:1], 0, 1)", "softmax(x, 0)", "squeeze_copy(x)", "svd(s)", "t_copy(x)", "take(x, i)",
+    "triangular_solve(s, s)", "unsqueeze_copy(x, 0)",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of PyTorch, about its own old functions
+@pytest.mark.parametrize("call", OUT)
+def test_results_are_written_to_given_tensors(call: str) -> None:
+    names = {"x": torch.tensor(X), "s": torch.tensor([[2.0, 1.0], [0.0, 3.0]]), "i": torch.tensor([1, 0]), "torch": torch}
+    wanted = eval(f"torch.{call}", names)
+    pair = (wanted,) if isinstance(wanted, torch.Tensor) else tuple(wanted)
+    targets = tuple(torch.empty_like(t) for t in pair)
+    names["out"] = targets[0] if isinstance(wanted, torch.Tensor) else targets
+    found = eval(f"torch.{call[:-1]}, out=out)", names)
+    for target, result, value in zip(targets, (found,) if isinstance(wanted, torch.Tensor) else found, pair):
+        assert target.data_ptr() == result.data_ptr() and torch.equal(target, value)

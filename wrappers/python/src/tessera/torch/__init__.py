@@ -27,6 +27,7 @@ from ..utils.deterministic import (
     use_deterministic_algorithms,
 )
 from . import _rows
+from ._adapters import written as _written
 from ._namespace import functions as _functions
 from ._names import NAMES as _NAMES
 from ._serialization import load, save
@@ -166,7 +167,7 @@ def _copy(name: str) -> Any:
     view = (lambda input: input) if name == "alias_copy" else view
     if not callable(view):
         return None
-    return lambda input, *args, **options: _copies(view(input, *args, **options))
+    return lambda input, *args, out=None, **options: _written(_copies(view(input, *args, **options)), out)
 
 
 def _copies(results: Any) -> Any:

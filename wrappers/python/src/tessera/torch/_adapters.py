@@ -257,7 +257,7 @@ def extreme(name: str, input: Any, dim: Any, keepdim: bool, other: Any, out: Any
     if other is not None:
         return getattr(_ops, name + "imum")(input, other, out=out)
     if dim is None:
-        return getattr(_ops, name)(input)
+        return getattr(_ops, name)(input, out=out)
     return named(name, getattr(_ops, name + "_with_indices")(input, dim, keepdim, out=out))
 
 
