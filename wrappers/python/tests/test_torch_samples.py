@@ -299,6 +299,22 @@ def test_the_target_of_gaussian_nll_loss_broadcasts() -> None:
     near(loss(x, torch.ones(1), torch.ones(2, 2), reduction="sum"), 10.5)
 
 
+def test_a_linear_layer_and_its_cross_entropy_are_one_module() -> None:
+    loss = torch.nn.LinearCrossEntropyLoss(2, 3, bias=True, weight=torch.tensor([1.0, 2.0, 1.0]), label_smoothing=0.1)
+    assert list(loss.state_dict()) == ["weight", "linear.weight", "linear.bias"]
+    assert repr(loss).splitlines()[1].startswith("  in_features=2, num_classes=3, out_features=(), bias=True, reduction=mean")
+    x, target = torch.tensor([[1.0, 2.0], [0.0, 1.0]]), torch.tensor([1, 2])
+    plain = torch.nn.CrossEntropyLoss(torch.tensor([1.0, 2.0, 1.0]), label_smoothing=0.1)
+    near(loss(x, target), plain(loss.linear(x), target).item())
+    wide = torch.nn.LinearCrossEntropyLoss(2, 3, out_features=(4,), options=torch.nn.LinearCrossEntropyOptions(batch_chunk_size=1))
+    value = wide(x, torch.zeros(2, 4, dtype=torch.int64))
+    near(value, torch.nn.functional.cross_entropy(wide.linear(x).reshape(2, 3, 4), torch.zeros(2, 4, dtype=torch.int64)).item())
+    with pytest.raises(RuntimeError):
+        torch.nn.LinearCrossEntropyLoss(2, 3, weight=torch.ones(2))
+    with pytest.raises(RuntimeError):
+        torch.nn.LinearCrossEntropyLoss(2, 3, label_smoothing=2)
+
+
 def test_dropout_of_whole_features_does_nothing_outside_of_training() -> None:
     assert torch.nn.functional.feature_alpha_dropout(torch.ones(3), training=False).tolist() == [1, 1, 1]
 

@@ -172,17 +172,22 @@ def _class(name: str) -> Any:
     return globals()[name]
 
 
+_OWN = ("LinearCrossEntropyLoss", "LinearCrossEntropyOptions")
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     if name in ("attention", "modules"):  # imported when they are asked for
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _OWN:
+        return getattr(importlib.import_module(f"{__name__}._linear_cross_entropy"), name)
     return _class(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_nn.__all__, *globals()})
+    return sorted({*_nn.__all__, *_OWN, *globals()})
 
 
 __all__ = ["Buffer", "DataParallel", "Module", "Parameter", "RNNBase", "RNNCellBase", "functional", "init", "parallel", "utils"]
-__all__ += [name for name in _NAMES["nn"] if name not in __all__ and hasattr(_nn, name)]  # noqa: PLE0604
+__all__ += [name for name in _NAMES["nn"] if name not in __all__ and (name in _OWN or hasattr(_nn, name))]  # noqa: PLE0604
