@@ -74,6 +74,22 @@ TEST(Nn, wrong_registrations_are_refused) {
   EXPECT_THROW(plain(x), NotSupportedError);
 }
 
+TEST(Nn, a_shared_module_is_saved_under_each_of_its_names) {
+  nn::Linear layer(2, 2);
+  nn::Module model;
+  model.register_modules({{"a", layer}, {"b", layer}, {"own", model}});
+  TensorMap state = model.state_dict();
+  std::vector<std::string> keys;
+  for (const auto& [name, tensor] : state) keys.push_back(name);
+  EXPECT_EQ(keys, (std::vector<std::string>{"a.bias", "a.weight", "b.bias", "b.weight"}));
+  EXPECT_EQ(model.parameters().size(), 2U);
+  state.at("b.bias") = full({2}, 3.0);
+  state.at("a.bias") = full({2}, 3.0);
+  const nn::StateDictKeys found = model.load_state_dict(state);
+  EXPECT_TRUE(found.missing.empty() && found.unexpected.empty());
+  EXPECT_EQ(layer.bias.max().item<float>(), 3.0F);
+}
+
 TEST(Nn, state_dict_round_trips_and_reports_what_does_not_fit) {
   manual_seed(1);
   Model a;

@@ -3,6 +3,7 @@
 // Module: layers and models as classes that know their parameters.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -99,17 +100,12 @@ class Module {
 
   // ---- state ----
 
-  // All parameters and persistent buffers by path; the tensors share memory with the model.
+  // All parameters and persistent buffers by path, a shared module under each of its names. The
+  // tensors share memory with the model.
   TensorMap state_dict() {
     TensorMap state;
-    for (const auto& [path, module] : named_modules()) {
-      for (const Entries* entries : {&module->parameters_, &module->buffers_}) {
-        for (const auto& [name, tensor] : *entries) {
-          if (!tensor->defined() || module->transient_.count(name) != 0) continue;
-          state.emplace(join(path, name), tensor->detach());
-        }
-      }
-    }
+    std::vector<const Module*> above;
+    add_state(state, "", above);
     return state;
   }
 
@@ -204,6 +200,20 @@ class Module {
     if (!seen.insert(this).second) return;
     found.emplace_back(path, this);
     for (const auto& [name, child] : modules_) child->collect(join(path, name), found, seen);
+  }
+
+  // `above` are the modules around this one: a module inside itself ends the walk.
+  void add_state(TensorMap& state, const std::string& path, std::vector<const Module*>& above) {
+    if (std::find(above.begin(), above.end(), this) != above.end()) return;
+    above.push_back(this);
+    for (const Entries* entries : {&parameters_, &buffers_}) {
+      for (const auto& [name, tensor] : *entries) {
+        if (!tensor->defined() || transient_.count(name) != 0) continue;
+        state.emplace(join(path, name), tensor->detach());
+      }
+    }
+    for (const auto& [name, child] : modules_) child->add_state(state, join(path, name), above);
+    above.pop_back();
   }
 
   // Tensors of all modules by path; a shared tensor only under its first name.
