@@ -197,7 +197,8 @@ Tensor nan_to_num(const Tensor& input, double nan, std::optional<double> posinf,
   const DType dtype = input.dtype();
   if (is_integral_or_bool(dtype)) return clone(input, out);
   if (is_complex(dtype)) {
-    const Tensor parts = nan_to_num(view_as_real(contiguous(operand(input, out))), nan, posinf, neginf);
+    const Tensor parts =
+        nan_to_num(view_as_real(contiguous(operand(input, out))), nan, posinf, neginf);
     return settle(view_as_complex(parts), out);
   }
   const bool grad = needs_grad(input);
