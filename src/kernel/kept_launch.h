@@ -73,6 +73,13 @@ void visit_addresses(ElementwisePlan& plan, const Visit& visit) {
   }
 }
 template <class Visit>
+void visit_addresses(DualPlan& plan, const Visit& visit) {
+  for (void*& operand : plan.operands) visit(operand);
+  for (void*& tangent : plan.tangents) visit(tangent);
+  visit(plan.value);
+  visit(plan.tangent);
+}
+template <class Visit>
 void visit_addresses(ReducePlan& plan, const Visit& visit) {
   visit(plan.input);
   visit(plan.output);

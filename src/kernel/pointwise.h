@@ -27,4 +27,23 @@ struct ElementwisePlan {
   Parameter params[3];
 };
 
+// Forward mode: the op's value with its tangent, in one pass. All operands are contiguous, of the
+// same shape and of `dtype`. A unary op f has operand 0 and params; its tangent is
+// derivative(tangent of the operand, saved), where saved is the value with `reads_value`, else the
+// operand. A binary op is multiply or divide, of which one operand that is null is the number
+// params[0], or add or subtract, with two tangents. A null tangent is zero; one of them is not
+// null. The outputs overlap nothing.
+struct DualPlan {
+  BinaryOp derivative;
+  int32_t reads_value;
+  int64_t numel;
+  Place place;
+  DType dtype;
+  void* operands[2];
+  void* tangents[2];
+  void* value;
+  void* tangent;
+  Parameter params[3];
+};
+
 }  // namespace tsr::kernel

@@ -60,6 +60,16 @@ Cost pointwise(const ElementwisePlan& plan) {
   cost.flops = real(plan.numel);
   return cost;
 }
+// The value and its derivative; the product with the tangent; the sum over the operands.
+Cost dual(const DualPlan& plan) {
+  int arrays = 2;
+  for (int k = 0; k < 2; ++k) {
+    arrays += plan.operands[k] != nullptr ? 1 : 0;
+    arrays += plan.tangents[k] != nullptr ? 1 : 0;
+  }
+  const bool both = plan.tangents[0] != nullptr && plan.tangents[1] != nullptr;
+  return {(both ? 4 : 2) * real(plan.numel), bytes_of(plan.dtype, arrays * real(plan.numel))};
+}
 
 Cost reduce(const ReducePlan& plan) {
   const double read = real(plan.kept_numel) * real(plan.reduced_numel);
@@ -304,6 +314,8 @@ constexpr Row kRows[] = {
     {kBinary.name, call<ElementwisePlan, pointwise>},
     {kTernary.name, call<ElementwisePlan, pointwise>},
     {kSumOfProducts.name, call<ElementwisePlan, pointwise>},
+    {kDualUnary.name, call<DualPlan, dual>},
+    {kDualBinary.name, call<DualPlan, dual>},
     {kFill.name, call<ElementwisePlan, moved>},
     {kCopy.name, call<ElementwisePlan, moved>},
     {kReduce.name, call<ReducePlan, reduce>},

@@ -58,6 +58,8 @@ struct KernelTable {
   Status (*gates)(const GatesPlan& plan);  // one time step of a recurrent layer
   Status (*align_loss)(const AlignLossPlan& plan);  // the loss of alignments (CTC) and its gradient
   Status (*sum_of_products)(const ElementwisePlan& plan);  // a b + c d of dense operands
+  Status (*dual_unary)(UnaryOp op, const DualPlan& plan);  // functions of one tensor with their tangents
+  Status (*dual_binary)(BinaryOp op, const DualPlan& plan);  // functions of two tensors with their tangents
   Status (*optim)(const OptimPlan& plan);  // steps of optimizers
   Status (*linear)(const LinearPlan& plan);  // dense layers with their bias
 };
@@ -100,6 +102,8 @@ inline constexpr Family<&KernelTable::packed> kPacked{"packed"};
 inline constexpr Family<&KernelTable::gates> kGates{"gates"};
 inline constexpr Family<&KernelTable::align_loss> kAlignLoss{"align_loss"};
 inline constexpr Family<&KernelTable::sum_of_products> kSumOfProducts{"sum_of_products"};
+inline constexpr Family<&KernelTable::dual_unary> kDualUnary{"dual_unary"};
+inline constexpr Family<&KernelTable::dual_binary> kDualBinary{"dual_binary"};
 inline constexpr Family<&KernelTable::optim> kOptim{"optim"};
 inline constexpr Family<&KernelTable::linear> kLinear{"linear"};
 

@@ -41,6 +41,8 @@ kernel::Status packed(const kernel::PackedPlan& plan);
 kernel::Status gates(const kernel::GatesPlan& plan);
 kernel::Status align_loss(const kernel::AlignLossPlan& plan);
 kernel::Status sum_of_products(const kernel::ElementwisePlan& plan);
+kernel::Status dual_unary(kernel::UnaryOp op, const kernel::DualPlan& plan);
+kernel::Status dual_binary(kernel::BinaryOp op, const kernel::DualPlan& plan);
 kernel::Status optim(const kernel::OptimPlan& plan);
 
 inline constexpr kernel::KernelTable kKernels = {
@@ -77,6 +79,8 @@ inline constexpr kernel::KernelTable kKernels = {
     .gates = gates,
     .align_loss = align_loss,
     .sum_of_products = sum_of_products,
+    .dual_unary = dual_unary,
+    .dual_binary = dual_binary,
     .optim = optim,
     .linear = nullptr,
 };

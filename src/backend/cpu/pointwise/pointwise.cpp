@@ -73,6 +73,13 @@ void fill_pointwise_tables() noexcept {
   g_ternary.fill(from.ternary);
 }
 
+const PointwiseKernel* find_kernel(UnaryOp op, DType dtype) noexcept {
+  return g_unary.find(op, dtype);
+}
+const PointwiseKernel* find_kernel(BinaryOp op, DType dtype) noexcept {
+  return g_binary.find(op, dtype);
+}
+
 Status unary(UnaryOp op, const ElementwisePlan& plan) {
   DType compute;
   const PointwiseKernel* kernel = g_unary.find(op, plan, compute);

@@ -27,6 +27,10 @@ struct PointwiseKernel {
   BesideRow beside = nullptr;     // null: the element is repeated in a buffer for `row`
 };
 
+// value[i] = f(a[i], b[i]), and tangent[i] in the direction (t[i], u[i]), for i < count; `in` is
+// a, b, t, u. The outputs are none of the inputs.
+using DualRow = void (*)(int64_t count, void* value, void* tangent, const void* const* in);
+
 // Each function returns a null row for an op and dtype that are not implemented together. 16-bit
 // floats have a row only where moving them through buffers of float32 would cost most.
 struct PointwiseRows {
@@ -34,6 +38,8 @@ struct PointwiseRows {
   PointwiseKernel (*binary)(kernel::BinaryOp op, DType dtype);
   PointwiseKernel (*ternary)(kernel::TernaryOp op, DType dtype);
   PointwiseKernel (*sum_of_products)(DType compute);
+  // Products and quotients; which of the tangents are not zero.
+  DualRow (*dual)(kernel::BinaryOp op, DType dtype, bool first, bool second);
 };
 
 }  // namespace tsr::cpu

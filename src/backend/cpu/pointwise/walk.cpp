@@ -469,19 +469,32 @@ bool run_few(const ElementwisePlan& plan, Row row) {
 
 }  // namespace
 
-bool past_caches(const ElementwisePlan& plan) {
-  static const int64_t last_cache =
+namespace {
+
+int64_t last_cache() {
+  static const int64_t nbytes =
       std::clamp<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), int64_t{16} << 20, int64_t{64} << 20);
+  return nbytes;
+}
+
+}  // namespace
+
+bool past_caches(int64_t written, int64_t read) {
+  if (written < last_cache() / 4) return false;
+  if (read < written / 2) return written >= 2 * last_cache();
+  return read + written >= last_cache() / 4 * 3;
+}
+
+bool past_caches(const ElementwisePlan& plan) {
   const int64_t written = plan.numel * itemsize(plan.dtypes[0]);
-  if (written < last_cache / 4) return false;
+  if (written < last_cache() / 4) return false;
   int64_t read = 0;
   for (int k = 1; k < plan.operands; ++k) {
     int64_t bytes = itemsize(plan.dtypes[k]);
     for (int32_t d = 0; d < plan.ndim; ++d) bytes *= plan.strides[k][d] == 0 ? 1 : plan.sizes[d];
     read += bytes;
   }
-  if (read < written / 2) return written >= 2 * last_cache;
-  return read + written >= last_cache / 4 * 3;
+  return past_caches(written, read);
 }
 
 Status walk_rows(const ElementwisePlan& plan, const PointwiseKernel& kernel,

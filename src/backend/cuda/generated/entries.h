@@ -75,6 +75,8 @@ inline constexpr kernel::KernelTable kKernels = {
     .gates = gates,
     .align_loss = align_loss,
     .sum_of_products = nullptr,
+    .dual_unary = nullptr,
+    .dual_binary = nullptr,
     .optim = optim,
     .linear = linear,
 };
