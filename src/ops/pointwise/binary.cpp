@@ -12,6 +12,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/pointwise/complex_parts.h"
+#include "ops/pointwise/dual.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/pointwise/unary_run.h"
@@ -263,21 +264,41 @@ bool push_product(const Tensor& output, const Tensor& a, const Tensor& b) {
     lone.give(output, launch_fused(BinaryOp::kMultiply, of_a, b, {}));
   } else if (!of_a.defined()) {
     lone.give(output, launch_fused(BinaryOp::kMultiply, of_b, a, {}));
-  } else if (a.device().is_cpu() && itemsize(a.dtype()) >= 4 && a.is_contiguous() &&
-             b.is_contiguous() && of_a.is_contiguous() && of_b.is_contiguous()) {
-    lone.give(output, sum_of_products(of_a, b, a, of_b));
   } else {
     return false;
   }
   return true;
 }
 
+// The same for a sum or a difference whose tangent is that of one operand.
+bool push_sum(const BinaryRule& rule, const Tensor& output, const Arg& a, const Arg& b) {
+  const Tensor none;
+  const Tensor& first = a.is_tensor() ? a.tensor() : none;
+  const Tensor& second = b.is_tensor() ? b.tensor() : none;
+  LoneTangents lone;
+  if (output.is_same(first) || output.is_same(second) || !lone.find({first, second})) return false;
+  if (!lone.any()) return true;
+  const bool negated = rule.op == BinaryOp::kSubtract;
+  if (!lone.are_plain() || (lone[1].defined() && (negated || lone[0].defined()))) return false;
+  const Tensor& tangent = lone[0].defined() ? lone[0] : lone[1];
+  if (tangent.dtype() != output.dtype() || tangent.sizes() != output.sizes()) return false;
+  lone.give(output, tangent);
+  return true;
+}
+
+// Out of line: record_binary is the path of every recorded op.
+[[gnu::noinline]] bool push_lone(const BinaryRule& rule, const Tensor& output, const Arg& a,
+                                 const Arg& b) {
+  if (rule.op == BinaryOp::kAdd || rule.op == BinaryOp::kSubtract)
+    return push_sum(rule, output, a, b);
+  return rule.op == BinaryOp::kMultiply && a.is_tensor() && b.is_tensor() &&
+         push_product(output, a.tensor(), b.tensor());
+}
+
 void record_binary(const BinaryRule& rule, const Tensor& output, const Arg& a, const Arg& b,
                    const Tensor& original_a, uint8_t saves) {
-  if (rule.op == BinaryOp::kMultiply && forward_enabled() && a.is_tensor() && b.is_tensor() &&
-      push_product(output, a.tensor(), b.tensor())) [[unlikely]] {
+  if (forward_enabled() && push_lone(rule, output, a, b)) [[unlikely]]
     return;
-  }
   const BinaryDerivative derivative{&rule,         a.scalar(),    b.scalar(),
                                     a.is_tensor(), b.is_tensor(), saves};
   SmallVector<Save, 3> kept = operand_saves(a, b, original_a, saves);
@@ -435,6 +456,9 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
   const Device device = input.is_tensor() ? input.tensor().device() : other.tensor().device();
   const bool grad =
       rule.node != nullptr && is_differentiable(compute) && operands_need_grad(input, other);
+  if (grad && forward_enabled() && out.is_fresh()) [[unlikely]] {
+    if (Tensor value = dual_binary(rule, input, other, compute); value.defined()) return value;
+  }
   const bool outside = is_integral(compute) && has_outside_number(rule, input, other, compute);
   // Decided before the in-place form gives the first operand a new history.
   const uint8_t saves = grad ? saves_of(rule, input, other) : uint8_t{kSaveNothing};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ops/create/copy.h"
+#include "ops/pointwise/dual.h"
 #include "ops/pointwise/unary.h"
 
 namespace tsr::ops {
@@ -33,6 +34,10 @@ Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
                  std::initializer_list<double> params, Derivative derivative) {
   const DType compute = compute_dtype(rule.type, input.dtype());
   const bool grad = rule.node != nullptr && is_differentiable(compute) && needs_grad(input);
+  if (grad && rule.fused != kernel::BinaryOp::kNone && forward_enabled() && out.is_fresh())
+      [[unlikely]] {
+    if (Tensor value = dual_unary(rule, input, compute, params); value.defined()) return value;
+  }
   // The in-place form destroys what the derivative wants to read.
   const bool keep = grad && out.is_inplace() && rule.saves == UnarySaves::kInput;
   const Tensor original = keep ? clone(input) : Tensor();
