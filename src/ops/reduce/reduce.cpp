@@ -211,6 +211,32 @@ Tensor pushed(const Forward& ctx, const ReductionRule& rule, const Tensor& outpu
   return sum(conj_of(parts), DimsView(reduced), keepdims);
 }
 
+// A sum or a mean and its tangent, the same of the tangent of the input, in the common case of
+// forward mode and where one plan serves both. Undefined: another case, and nothing has been done.
+Tensor run_dual(const ReductionRule& rule, const Launch& reduction, const Tensor& input,
+                DimsView axes, bool keepdims) {
+  if (rule.derivative != d_sum && rule.derivative != d_mean) return {};
+  LoneTangents lone;
+  if (!lone.find({input}) || !lone.any() || !lone.are_plain()) return {};
+  const Tensor& t = lone[0];
+  const bool alike = reduction.compute == input.dtype() && t.dtype() == input.dtype() &&
+                     t.sizes() == input.sizes() && t.strides() == input.strides();
+  Tensor value;
+  if (alike)
+    value = empty(reduced_shape(input.sizes(), axes, keepdims), reduction.result, input.device());
+  if (!alike || value.numel() == 0) return {};
+  Tensor tangent = empty_dense_like(value, value.dtype(), value.device());
+  kernel::ReducePlan plan;
+  kernel::plan_reduction(plan, reduction.op, value, input, axes, false);
+  Scalar(reduction.parameter).store(DType::kFloat64, plan.params[0].bytes);
+  kernel::launch(kernel::kReduce, input.device(), plan);
+  plan.input = t.data();
+  plan.output = tangent.data();
+  kernel::launch(kernel::kReduce, input.device(), plan);
+  lone.give(value, std::move(tangent));
+  return value;
+}
+
 void record_reduction(const ReductionRule& rule, const Tensor& output, const Tensor& input,
                       const Dims& reduced, bool keepdims) {
   SmallVector<Save, 2> kept;
@@ -236,8 +262,12 @@ Tensor reduce(const ReductionRule& rule, const Tensor& input, const Axes& axes, 
   const Dims reduced = reduction_axes(input, axes);
   if (rule.needs_elements) check_not_empty(input, reduced);
   const bool grad = rule.node != nullptr && is_differentiable(compute) && needs_grad(input);
-  Tensor output = run({rule.op, compute, result_dtype(rule.type, compute)}, input, reduced,
-                      keepdims, out, grad);
+  const Launch reduction{rule.op, compute, result_dtype(rule.type, compute)};
+  if (grad && forward_enabled() && out.is_fresh()) [[unlikely]] {
+    if (Tensor value = run_dual(rule, reduction, input, reduced, keepdims); value.defined())
+      return value;
+  }
+  Tensor output = run(reduction, input, reduced, keepdims, out, grad);
   if (grad) record_reduction(rule, output, input, reduced, keepdims);
   return output;
 }
