@@ -55,6 +55,7 @@ def elementwise(count: int) -> None:
     cases: dict[str, Function] = {
         "exp": ts.exp, "sin": ts.sin, "tanh": ts.tanh, "sum": ts.sum,
         "multiply by constant": lambda v: v * c, "multiply two": lambda v: v * v, "divide by constant": lambda v: v / c,
+        "multiply by number": lambda v: v * 2.0, "divide two": lambda v: v / v, "add two": lambda v: v + v,
     }  # fmt: skip
     for name, function in cases.items():
         compare(f"{name} {count}", x, function)
