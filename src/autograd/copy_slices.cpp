@@ -14,7 +14,7 @@
 namespace tsr {
 namespace {
 
-// Fresh memory with the layout of a part of a storage, in a batched backward once for each sample;
+// Fresh zeros with the layout of a part of a storage, in a batched backward once for each sample;
 // `low` is the offset of the part's first element in the storage.
 struct Shadow {
   Tensor flat;
@@ -33,12 +33,24 @@ struct Shadow {
   }
 };
 
-Shadow make_shadow(const Geometry& a, const Geometry& b, const Backward& ctx) {
-  const Extent first = extent_of(a.sizes, a.strides);
-  const Extent second = extent_of(b.sizes, b.strides);
-  const int64_t low = std::min(a.offset + first.low, b.offset + second.low);
-  const int64_t high = std::max(a.offset + first.high, b.offset + second.high);
-  const int64_t length = std::max<int64_t>(high - low, 0);
+// What the elements of the geometry touch, as offsets in the storage.
+Extent place_of(const Geometry& geometry) {
+  const Extent extent = extent_of(geometry.sizes, geometry.strides);
+  return {geometry.offset + extent.low, geometry.offset + extent.high};
+}
+
+// The memory of a base and of a view of it, which need not lie inside the base: its limits are
+// those of the storage. What has no elements touches nothing, wherever it lies.
+Shadow make_shadow(const Geometry& base, const Geometry& view, const Backward& ctx) {
+  const Extent whole = place_of(base);
+  const Extent part = place_of(view);
+  const bool only_part = whole.low == whole.high;
+  const bool only_whole = part.low == part.high;
+  const int64_t low = only_part ? part.low : only_whole ? whole.low : std::min(whole.low, part.low);
+  const int64_t high = only_part    ? part.high
+                       : only_whole ? whole.high
+                                    : std::max(whole.high, part.high);
+  const int64_t length = high - low;
   const int64_t samples = ctx.samples();
   const int64_t times = samples == Backward::kNoBatch ? 1 : samples;
   const Tensor& like = ctx.grad();
@@ -133,7 +145,7 @@ Tensor CopySlices::run_fn(Backward& ctx, const Tensor& slice) {
 }
 
 void CopySlices::apply(Backward& ctx) {
-  const Shadow shadow = make_shadow(base_, base_, ctx);
+  const Shadow shadow = make_shadow(base_, view_, ctx);
   gradient_ops().copy_into(shadow.window(base_), ctx.grad());
   const Tensor slice = shadow.window(view_);
   Tensor old = run_fn(ctx, slice);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "autograd/hooks.h"
+#include "autograd/ownership.h"
 #include "toy_ops.h"
 
 namespace tsr {
@@ -202,6 +203,33 @@ TEST_F(ViewTest, strided_window_sums_what_it_shows_twice) {
       as_strided_view(y, std::array<int64_t, 3>{2, 2, 3}, std::array<int64_t, 3>{0, 1, 1}, 0);
   backward(std::array{toy::sum(windows)});
   EXPECT_EQ(grad_values(x), (Values{2, 4, 4, 2}));
+}
+
+// The limits of a window are those of the storage: its base may be an alias of a part.
+TEST_F(ViewTest, E6_write_through_a_view_that_reaches_beyond_its_base) {
+  constexpr int64_t kCount = 48;
+  const Tensor x = make({64}, Values(64, 1));
+  const Tensor base = toy::slice(x, 40, 43).detached();
+  const Tensor window = as_strided_view(base, std::array{kCount}, std::array<int64_t, 1>{1}, 8);
+  const Tensor w = leaf({kCount}, Values(kCount, 2));
+  toy::mul_inplace(window, w);
+  toy::mul_inplace(window, w);
+  backward(std::array{toy::sum(base)});
+  Values wanted(kCount, 0);
+  std::fill_n(wanted.begin() + 32, 3, 4);
+  EXPECT_EQ(grad_values(w), wanted);
+}
+
+TEST_F(ViewTest, E6_empty_view_lies_anywhere) {
+  const Tensor x = leaf({2}, {3, 4});
+  const Tensor base = toy::scale(x, 2);
+  const Tensor window =
+      as_strided_view(base, std::array<int64_t, 1>{0}, std::array<int64_t, 1>{1}, int64_t{1} << 50);
+  backward(std::array{toy::sum(window)});
+  EXPECT_EQ(grad_values(x), (Values{0, 0}));
+  toy::mul_inplace(window, leaf({0}, {}));
+  backward(std::array{toy::sum(base)});
+  EXPECT_EQ(grad_values(x), (Values{2, 2}));
 }
 
 TEST_F(ViewTest, strided_window_has_second_derivatives) {
@@ -434,6 +462,15 @@ TEST_F(ViewTest, hook_stays_with_the_value_it_was_registered_on) {
   toy::scale_inplace(y, 3);
   backward(std::array{toy::scale(y, 5)});
   EXPECT_EQ(seen, (Values{15}));
+}
+
+TEST_F(ViewTest, view_whose_base_has_other_memory_does_not_own_its_own_alone) {
+  Tensor base = make({2}, {1, 2});
+  const Tensor view = toy::slice(base, 0, 2);
+  const Tensor alias = base.detached();
+  set_data(base, make({2}, {3, 4}));
+  base.reset();
+  EXPECT_FALSE(owns_alone(view));
 }
 
 }  // namespace
