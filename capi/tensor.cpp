@@ -36,7 +36,7 @@ const Tensor& one_element(const Tensor& tensor) {
 // The flags of a view, which may need a gradient since its base was written while its own flag is
 // still unset, and of a dual tensor, whose flag is not public.
 [[gnu::noinline]] int32_t special_flags(const Tensor& tensor) noexcept {
-  return static_cast<int32_t>(tensor.impl()->flags & kPublicFlags) |
+  return static_cast<int32_t>(tensor.impl()->all_flags() & kPublicFlags) |
          (tensor.storage()->read_only ? TSR_TENSOR_READ_ONLY : 0) |
          (requires_grad(tensor) ? TSR_TENSOR_REQUIRES_GRAD : 0);
 }
@@ -99,11 +99,12 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
     const TensorArg arg(tensor, "tensor");
     const Tensor& t = arg.get();
     fill_struct(info, "info", [&t](tsr_info& value) {
+      // First: the compiler reads other fields again behind an atomic one.
+      value.flags = static_cast<int32_t>(t.impl()->all_flags());
       value.ndim = static_cast<int32_t>(t.ndim());
       value.dtype = dtype_to_abi(t.dtype());
       value.device_type = static_cast<int32_t>(t.device().type);
       value.device_index = t.device().index;
-      value.flags = static_cast<int32_t>(t.impl()->flags);
       if (t.storage()->read_only) value.flags |= TSR_TENSOR_READ_ONLY;
       value.numel = t.numel();
       value.nbytes = t.nbytes();

@@ -76,25 +76,25 @@ void join_level(DualCell& cell) noexcept {
   cell.later = cell.level->cells;
   if (cell.later != nullptr) cell.later->earlier = &cell;
   cell.level->cells = &cell;
-  cell.owner->flags |= kDualFlag;
+  cell.owner->add_flags(kDualFlag);
 }
+// With an empty list the tensor may end on another thread without the lock, so storing the head of
+// the list comes last: after it nothing of the tensor is touched.
 void leave_tensor(DualCell& cell) noexcept {
   std::atomic<DualCell*>& cells = record_of(cell.owner)->cells;
   cell.level = nullptr;
   DualCell* first = cells.load(std::memory_order_relaxed);
   if (!cell.inside && first == &cell) {
     first = cell.next;
-    cells.store(first, std::memory_order_relaxed);
   } else if (!cell.inside) {
     DualCell* before = first;
     while (before->next != &cell) before = before->next;
     before->next = cell.next;
   }
-  while (first != nullptr && first->level == nullptr) first = first->next;
-  if (first != nullptr) return;
-  // Another thread may use the tensor while its level ends: no change of another flag may be lost.
-  std::atomic_ref<uint32_t>(cell.owner->flags)
-      .fetch_and(~uint32_t{kDualFlag}, std::memory_order_relaxed);
+  const DualCell* used = first;
+  while (used != nullptr && used->level == nullptr) used = used->next;
+  if (used == nullptr) cell.owner->drop_flags(kDualFlag);
+  cells.store(first, std::memory_order_release);
 }
 // Takes the cell out of both lists and frees it. The tangent goes after the lock.
 [[nodiscard]] Tensor take_tangent(DualCell& cell) noexcept {
@@ -129,7 +129,7 @@ ForwardLevel& level_arg(int64_t id) {
   TSR_CHECK(level != nullptr, Code::kAutograd, "level",
             "expected an open level of forward mode, got none; enter one first");
   if (id == kInnermostLevel) return *level;
-  while (level != nullptr && level->id != id) level = level->outer;
+  level = find_level(id);
   TSR_CHECK(level != nullptr, Code::kAutograd, "level",
             "expected a level of forward mode that is open on this thread, got ", id);
   return *level;
@@ -367,6 +367,16 @@ BelowLevel::~BelowLevel() {
 
 ForwardLevel* outer_level(const ForwardLevel& level) noexcept {
   return level.outer;
+}
+
+int64_t number_of(const ForwardLevel& level) noexcept {
+  return level.id;
+}
+
+ForwardLevel* find_level(int64_t number) noexcept {
+  ForwardLevel* level = t_forward_mode.level;
+  while (level != nullptr && level->id != number) level = level->outer;
+  return level;
 }
 
 Tensor tangent_of(const Tensor& tensor, const ForwardLevel& level) {

@@ -84,6 +84,10 @@ class BelowLevel {
 };
 
 [[nodiscard]] ForwardLevel* outer_level(const ForwardLevel& level) noexcept;
+[[nodiscard]] int64_t number_of(const ForwardLevel& level) noexcept;
+// The level of that number, if it is open on this thread and ops may see it, else null. What
+// outlives a call of the library keeps numbers: a level may end at any time between two calls.
+[[nodiscard]] ForwardLevel* find_level(int64_t number) noexcept;
 // Undefined: none.
 [[nodiscard]] Tensor tangent_of(const Tensor& tensor, const ForwardLevel& level);
 // Whether the tensor has a tangent at a level that ops see.

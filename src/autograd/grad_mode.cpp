@@ -19,12 +19,13 @@ namespace detail {
 
 uint32_t view_flags(const Tensor& view) {
   TensorRecord& record = *record_of(view);
-  uint32_t flags = view.impl()->flags;
+  uint32_t flags = view.impl()->all_flags();
   if (grad_enabled()) {
     refresh_view(view, record);
     if (refreshed_view_needs_grad(view, record)) flags |= kRequiresGradFlag;
   }
-  return looks_into_base(view, record) ? flags | (record.base.impl()->flags & kDualFlag) : flags;
+  return looks_into_base(view, record) ? flags | (record.base.impl()->all_flags() & kDualFlag)
+                                       : flags;
 }
 
 }  // namespace detail

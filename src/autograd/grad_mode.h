@@ -85,7 +85,7 @@ inline bool one_needs_grad(const Tensor& tensor) {
 uint32_t view_flags(const Tensor& view);
 inline uint32_t record_flags(const Tensor& tensor) {
   if (!tensor.defined()) return 0;
-  return tensor.has(kViewFlag) ? view_flags(tensor) : tensor.impl()->flags;
+  return tensor.has(kViewFlag) ? view_flags(tensor) : tensor.impl()->all_flags();
 }
 }  // namespace detail
 

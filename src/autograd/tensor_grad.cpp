@@ -56,7 +56,7 @@ void set_requires_grad(const Tensor& tensor, bool value) {
     TSR_CHECK(is_leaf(tensor), Code::kAutograd, nullptr,
               "expected a leaf, because only leaves can stop requiring grad, got the result of ",
               grad_fn(tensor)->name(), "; detach gives a tensor without history");
-    tensor.impl()->flags &= ~uint32_t{kRequiresGradFlag};
+    tensor.impl()->drop_flags(kRequiresGradFlag);
     return;
   }
   TSR_CHECK(is_differentiable(tensor.dtype()), Code::kDType, nullptr,
@@ -65,7 +65,7 @@ void set_requires_grad(const Tensor& tensor, bool value) {
   TSR_CHECK(!tensor.has(kInferenceFlag) || inference_enabled(), Code::kAutograd, nullptr,
             "expected a tensor that can require grad, got one made in inference mode");
   ensure_record(tensor);
-  tensor.impl()->flags |= kRequiresGradFlag;
+  tensor.impl()->add_flags(kRequiresGradFlag);
 }
 
 namespace {
@@ -158,7 +158,7 @@ void detach_inplace(const Tensor& tensor) {
   TSR_CHECK(!tensor.has(kViewFlag), Code::kAutograd, nullptr,
             "expected a tensor that is no view, because the base of a view would still lead to its "
             "history, got a view; detach gives a tensor without history");
-  tensor.impl()->flags &= ~uint32_t{kRequiresGradFlag};
+  tensor.impl()->drop_flags(kRequiresGradFlag);
   TensorRecord* record = record_of(tensor);
   if (record == nullptr) return;
   NodePtr old;  // freed after the lock is given up

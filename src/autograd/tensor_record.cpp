@@ -58,7 +58,7 @@ void free_record(TensorRecord* record, size_t size = sizeof(TensorRecord)) noexc
     const std::lock_guard guard(cell->lock);
     cell->tensor = nullptr;
   }
-  if (record->cells.load(std::memory_order_relaxed) != nullptr) drop_cells(*record);
+  if (record->cells.load(std::memory_order_acquire) != nullptr) drop_cells(*record);
   free_queued(record);
 }
 
@@ -70,7 +70,7 @@ void free_record(TensorRecord* record, size_t size = sizeof(TensorRecord)) noexc
 void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_t) noexcept {
   if (record->hooks) [[unlikely]]
     return free_with_hooks(record);
-  if (record->cells.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+  if (record->cells.load(std::memory_order_acquire) != nullptr) [[unlikely]] {
     drop_cells(*record);
     if (record->grad.defined() || record->base.defined()) return free_queued(record);
     return free_record(record, size_of_block(*record));
@@ -94,7 +94,7 @@ void replace_history(const Tensor& tensor, TensorRecord& record, NodePtr node, u
   std::swap(record.grad_fn, node);
   record.output = output;
   record.generation.fetch_add(1, std::memory_order_relaxed);
-  tensor.impl()->flags |= kRequiresGradFlag;
+  tensor.impl()->add_flags(kRequiresGradFlag);
 }
 
 }  // namespace
@@ -115,7 +115,10 @@ void set_history(const Tensor& tensor, NodePtr node, uint32_t output) {
     record.output = output;
     record.grad_fn = std::move(node);
   }
-  tensor.impl()->flags |= kRequiresGradFlag;
+  if (record.cells.load(std::memory_order_acquire) == nullptr) [[likely]]
+    tensor.impl()->add_flags_alone(kRequiresGradFlag);
+  else
+    tensor.impl()->add_flags(kRequiresGradFlag);
 }
 
 void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t input) {
@@ -130,7 +133,7 @@ void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t 
       NodePtr::adopt(new CopySlices(base, base_edge, tensor, std::move(node), output, input));
   replace_history(base, ensure_record(base), std::move(slices), 0);
   // Its own grad_fn is stale now and made anew when somebody asks.
-  tensor.impl()->flags |= kRequiresGradFlag;
+  tensor.impl()->add_flags(kRequiresGradFlag);
 }
 
 void refresh_view(const Tensor& view, TensorRecord& record) {

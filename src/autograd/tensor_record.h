@@ -36,7 +36,8 @@ struct TensorRecord final : AutogradMeta {
   // In a tensor that is no view: the number of changes of its history. In a view: the number of its
   // base for which grad_fn was made; if they differ, grad_fn is stale and is made again.
   std::atomic<uint32_t> generation{0};
-  // The tangents of forward mode (forward.cpp); null in views that look into their base.
+  // The tangents of forward mode (forward.cpp); null in views that look into their base. Whoever
+  // ends the tensor reads it with acquire: null says that no end of a level still uses the tensor.
   std::atomic<DualCell*> cells{nullptr};
   mutable SpinLock lock;
   ViewKind view_kind = ViewKind::kNormal;

@@ -113,7 +113,7 @@ void track_view(const Tensor& view, const Tensor& source, ViewKind kind) {
       base_record != nullptr ? base_record->generation.load(std::memory_order_relaxed) : 0;
   record.generation.store(generation, std::memory_order_relaxed);
   record.view_kind = kind;
-  view.impl()->flags |= kViewFlag;
+  view.impl()->add_flags_alone(kViewFlag);
 }
 
 }  // namespace detail
@@ -176,7 +176,7 @@ void leave_base(const Tensor& tensor) {
   record.base.reset();
   record.generation = 0;
   record.view_kind = ViewKind::kNormal;
-  tensor.impl()->flags &= ~uint32_t{kViewFlag};
+  tensor.impl()->drop_flags(kViewFlag);
 }
 
 Tensor as_strided_view(const Tensor& source, DimsView sizes, DimsView strides, int64_t offset) {

@@ -12,15 +12,21 @@ constinit thread_local GradMode t_grad_mode;
 
 TensorImpl::TensorImpl(StoragePtr memory, DType type, DimsView new_sizes, DimsView new_strides,
                        int64_t first)
-    : Object(ObjectTag::kTensor), dtype(type), device(memory->device), storage(std::move(memory)) {
-  set_layout(new_sizes, new_strides, first);
-}
+    : Object(ObjectTag::kTensor),
+      dtype(type),
+      device(memory->device),
+      flags(tsr::is_contiguous(new_sizes, new_strides) ? uint32_t{kContiguousFlag} : 0U),
+      storage(std::move(memory)),
+      offset(first),
+      numel(numel_of(new_sizes)),
+      sizes(new_sizes),
+      strides(new_strides) {}
 
 TensorImpl::TensorImpl(StoragePtr memory, DType type, const TensorImpl& like)
     : Object(ObjectTag::kTensor),
       dtype(type),
       device(memory->device),
-      flags(like.flags & kContiguousFlag),
+      flags(like.all_flags() & kContiguousFlag),
       storage(std::move(memory)),
       numel(like.numel),
       sizes(like.sizes),
@@ -50,8 +56,11 @@ void TensorImpl::set_layout(DimsView new_sizes, DimsView new_strides, int64_t fi
   strides.assign(new_strides.begin(), new_strides.end());
   offset = first;
   numel = numel_of(new_sizes);
-  flags = tsr::is_contiguous(new_sizes, new_strides) ? flags | kContiguousFlag
-                                                     : flags & ~uint32_t{kContiguousFlag};
+  if (tsr::is_contiguous(new_sizes, new_strides)) {
+    add_flags(kContiguousFlag);
+  } else {
+    drop_flags(kContiguousFlag);
+  }
 }
 
 Tensor Tensor::detached() const {
@@ -61,7 +70,7 @@ Tensor Tensor::detached() const {
 namespace {
 
 Tensor marked(TensorImpl* impl) noexcept {
-  if (inference_enabled()) impl->flags |= kInferenceFlag;
+  if (inference_enabled()) impl->add_flags_alone(kInferenceFlag);
   return Tensor::adopt(impl);
 }
 
@@ -125,7 +134,7 @@ Tensor empty_strided(DimsView sizes, DimsView strides, DType dtype, Device devic
 
 Tensor make_view(const Tensor& base, DimsView sizes, DimsView strides, int64_t offset) {
   auto* impl = new TensorImpl(base.storage(), base.dtype(), sizes, strides, offset);
-  impl->flags |= base.impl()->flags & kInferenceFlag;
+  if (base.has(kInferenceFlag)) impl->add_flags_alone(kInferenceFlag);
   return Tensor::adopt(impl);
 }
 

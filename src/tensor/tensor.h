@@ -32,7 +32,8 @@ enum TensorFlag : uint32_t {
   kDualFlag = 1U << 4,          // has a tangent at some level of forward mode; not set in views
 };
 
-// Reads of the layout are safe from any thread; a write needs exclusive access.
+// Reads of the layout are safe from any thread; a write needs exclusive access. Only flags change
+// without it: the end of a level of forward mode takes kDualFlag away from tensors of any thread.
 struct TensorImpl final : Object {
   TensorImpl(StoragePtr memory, DType type, DimsView new_sizes, DimsView new_strides,
              int64_t first);
@@ -49,12 +50,21 @@ struct TensorImpl final : Object {
   static void destroy(TensorImpl* impl) noexcept;
   // Also recomputes numel and kContiguousFlag.
   void set_layout(DimsView new_sizes, DimsView new_strides, int64_t first);
+  [[nodiscard]] uint32_t all_flags() const noexcept {
+    return flags.load(std::memory_order_relaxed);
+  }
+  void add_flags(uint32_t mask) noexcept { flags.fetch_or(mask, std::memory_order_relaxed); }
+  // Cheaper, for a tensor that no other thread has or that is in no level.
+  void add_flags_alone(uint32_t mask) noexcept {
+    flags.store(all_flags() | mask, std::memory_order_relaxed);
+  }
+  void drop_flags(uint32_t mask) noexcept { flags.fetch_and(~mask, std::memory_order_relaxed); }
 
   DType dtype;
   // For the C ABI: not 0 while a scope owns a handle to this; see Note [Scopes] in capi/scope.h.
   std::atomic<uint16_t> scope_place{0};
   Device device;
-  uint32_t flags = 0;
+  std::atomic<uint32_t> flags{0};
   StoragePtr storage;
   int64_t offset = 0;  // of the first element, in elements
   int64_t numel = 0;
@@ -112,7 +122,9 @@ class Tensor {
     return static_cast<T*>(data());
   }
 
-  [[nodiscard]] bool has(TensorFlag flag) const noexcept { return (impl_->flags & flag) != 0; }
+  [[nodiscard]] bool has(TensorFlag flag) const noexcept {
+    return (impl_->all_flags() & flag) != 0;
+  }
   // The bare flag, which may be out of date in a view. To ask whether a tensor requires grad, call
   // the free function tsr::requires_grad (autograd/tensor_grad.h).
   [[nodiscard]] bool requires_grad() const noexcept { return has(kRequiresGradFlag); }

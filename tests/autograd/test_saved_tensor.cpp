@@ -174,7 +174,7 @@ TEST_F(SavedTensorTest, saved_tensors_of_a_recorded_backward_carry_their_history
 TEST_F(SavedTensorTest, inference_tensors_cannot_be_saved) {
   const Tensor x = leaf({1}, {2});
   const Tensor c = make({1}, {5});
-  c.impl()->flags |= kInferenceFlag;
+  c.impl()->add_flags(kInferenceFlag);
   expect_error([&] { toy::mul(x, c); }, "inference mode");
   EXPECT_EQ(values(toy::add(x, c)), (Values{7}));
 }

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "autograd/forward.h"
 #include "autograd/hooks.h"
 #include "support/effort.h"
 #include "toy_ops.h"
@@ -145,6 +146,35 @@ TEST_F(Threads, last_references_to_one_graph_go_on_different_threads) {
     shared.reset();
     std::atomic<size_t> next{0};
     run_together([&] { ends[next++].reset(); });
+  }
+}
+
+// Leaves that require grad, so that their tangents have cells apart from their records. The other
+// thread owns their memory and uses it again. Both go from the last to the first.
+TEST_F(Threads, duals_end_on_one_thread_while_their_level_ends_on_another) {
+  const Tensor tangent = make({1}, {1});
+  for (int round = 0; round < effort(200, 30); ++round) {
+    const int64_t level = enter_forward_level();
+    std::vector<Tensor> duals;
+    std::latch made(1);
+    std::latch start(2);
+    std::thread other([&] {
+      for (int i = 0; i < 100; ++i) duals.push_back(leaf({1}, {1}));
+      made.count_down();
+      std::vector<Tensor> others;
+      start.arrive_and_wait();
+      while (!duals.empty()) {
+        while (duals.back().has(kDualFlag)) {
+        }
+        duals.pop_back();
+        others.push_back(make({1}, {2}));
+      }
+    });
+    made.wait();
+    for (const Tensor& each : duals) set_fitting_tangent(each, *t_forward_mode.level, tangent);
+    start.arrive_and_wait();
+    exit_forward_level(level);
+    other.join();
   }
 }
 

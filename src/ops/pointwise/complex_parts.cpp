@@ -46,7 +46,7 @@ Tensor as_complex(const Tensor& parts) {
 Tensor make_cast_view(const Tensor& input, DType dtype, DimsView sizes, DimsView strides,
                       int64_t offset) {
   auto* impl = new TensorImpl(input.storage(), dtype, sizes, strides, offset);
-  impl->flags |= input.impl()->flags & kInferenceFlag;
+  if (input.has(kInferenceFlag)) impl->add_flags_alone(kInferenceFlag);
   return Tensor::adopt(impl);
 }
 
