@@ -188,6 +188,10 @@ const void* current_backward() noexcept {
   return t_engine.current;
 }
 
+int64_t current_sample() noexcept {
+  return t_engine.current == nullptr ? 0 : t_engine.current->sample();
+}
+
 bool backward_reaches_all_leaves() {
   check_running();
   return t_engine.reaches_all;

@@ -61,6 +61,8 @@ void queue_last_callback(std::function<void()> callback);
 // Tells backwards apart: the innermost one that runs on this thread; null outside. Another one may
 // have the same value when it has finished.
 [[nodiscard]] const void* current_backward() noexcept;
+// The sample of that backward whose gradients tensor hooks see now; 0 if it is not batched.
+[[nodiscard]] int64_t current_sample() noexcept;
 
 // Whether the innermost running backward of this thread, and those around it, reach all leaves:
 // false when one was asked for the gradients of given inputs. Throws kAutograd outside a backward.

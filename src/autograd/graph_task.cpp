@@ -273,8 +273,11 @@ void GraphTask::run_tensor_hooks_on(Node& node, std::span<Tensor> grads) {
   if (samples_ == Backward::kNoBatch) [[likely]]
     return run_tensor_hooks(node, grads);
   if (!has_tensor_hooks(node)) return;
-  run_samples(node, grads, {}, samples_,
-              [&](std::span<Tensor> sample, std::span<Tensor>) { run_tensor_hooks(node, sample); });
+  sample_ = 0;
+  run_samples(node, grads, {}, samples_, [&](std::span<Tensor> sample, std::span<Tensor>) {
+    run_tensor_hooks(node, sample);
+    ++sample_;
+  });
 }
 
 // What does not take batches runs once for each sample.

@@ -37,6 +37,8 @@ class GraphTask {
   [[nodiscard]] std::vector<Tensor> take_captured() noexcept { return std::move(captured_); }
   void queue_callback(std::function<void()> callback);
   [[nodiscard]] bool has_targets() const noexcept { return has_targets_; }
+  // The sample whose gradients tensor hooks see now; 0 in a backward that is not batched.
+  [[nodiscard]] int64_t sample() const noexcept { return sample_; }
 
  private:
   struct Capture {
@@ -79,6 +81,7 @@ class GraphTask {
   std::vector<std::function<void()>> callbacks_;
   uint32_t lowest_target_ = UINT32_MAX;
   int64_t samples_;  // of a batched backward
+  int64_t sample_ = 0;
   bool retain_graph_;
   bool watched_;  // in anomaly mode
   bool has_targets_ = false;

@@ -13,9 +13,10 @@
 namespace tsr {
 namespace {
 
-// What arrived in one backward.
+// What arrived in one backward, of one sample if it is batched.
 struct Run {
   const void* backward;
+  int64_t sample;
   std::vector<Tensor> grads;
   size_t missing;
   bool called = false;
@@ -112,13 +113,14 @@ class EndOfRun {
 
 std::shared_ptr<Run> Group::run_of_this_backward(const std::shared_ptr<Group>& self) {
   const void* backward = current_backward();
+  const int64_t sample = current_sample();
   {
     const std::lock_guard guard(mutex_);
     for (const auto& run : runs_) {
-      if (run->backward == backward) return run;
+      if (run->backward == backward && run->sample == sample) return run;
     }
   }
-  auto fresh = std::make_shared<Run>(Run{backward, std::vector<Tensor>(count_), count_});
+  auto fresh = std::make_shared<Run>(Run{backward, sample, std::vector<Tensor>(count_), count_});
   const auto end = std::make_shared<EndOfRun>(self, fresh);
   {
     const std::lock_guard guard(mutex_);

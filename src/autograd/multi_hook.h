@@ -27,9 +27,10 @@ struct MultiHookOwner {
 };
 
 // Registers one hook on every tensor; a second backward, also one on another thread or inside this
-// one, counts by itself. Throws kAutograd if a tensor does not require grad, kInvalidArgument if
-// there are none. `owners` is empty, or has one entry for each tensor: the callable is called only
-// while one of them is alive, and that one is kept alive for the call.
+// one, counts by itself, and so does each sample of a batched backward. Throws kAutograd if a
+// tensor does not require grad, kInvalidArgument if there are none. `owners` is empty, or has one
+// entry for each tensor: the callable is called only while one of them is alive, and that one is
+// kept alive for the call.
 HookHandle add_multi_hook(std::span<const Tensor> tensors, MultiHookMode mode, MultiHook hook,
                           std::span<const MultiHookOwner> owners = {});
 

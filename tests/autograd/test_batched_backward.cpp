@@ -12,11 +12,14 @@
 #include "autograd/custom_function.h"
 #include "autograd/engine.h"
 #include "autograd/hooks.h"
+#include "autograd/multi_hook.h"
 #include "autograd/record.h"
 #include "autograd/tensor_grad.h"
 #include "base/error.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
+#include "ops/index/index.h"
+#include "ops/index/scatter.h"
 #include "ops/linalg/linalg.h"
 #include "ops/linalg/matmul.h"
 #include "ops/nn/softmax.h"
@@ -282,6 +285,64 @@ TEST_F(BatchedBackward, hooks_see_one_sample_at_a_time) {
   EXPECT_EQ(seen, std::vector<Dims>(2 * kSamples, Dims{4, 4}));
   EXPECT_LT(difference(found, ops::broadcast_to(ops::multiply(y, 4).detached(), found.sizes())),
             1e-12);
+}
+
+TEST_F(BatchedBackward, hooks_on_several_tensors_run_once_for_each_sample) {
+  const Tensor x = leaf(Dims{2}, 1);
+  const Tensor unused = leaf(Dims{2}, 2);
+  const Tensor y = ops::multiply(x, 2);
+  std::vector<double> all;
+  const auto note = [&](std::span<const Tensor> grads) {
+    EXPECT_EQ(grads[0].sizes(), (Dims{2}));
+    for (const Tensor& g : grads) all.push_back(g.defined() ? *g.data_as<double>() : 0);
+  };
+  add_multi_hook(std::array{x, y}, MultiHookMode::kAll, note);
+  const std::vector<Tensor> rows{ops::reshape(ops::arange(0, 6, 1, DType::kFloat64), Dims{3, 2})};
+  const BackwardOptions options{.retain_graph = true, .batched = true};
+  static_cast<void>(grad({&y, 1}, {&x, 1}, rows, options));
+  EXPECT_EQ(all, (std::vector<double>{0, 0, 4, 2, 8, 4}));
+
+  all.clear();
+  const HookHandle late = add_multi_hook(std::array{x, unused}, MultiHookMode::kAll, note);
+  int calls = 0;
+  add_multi_hook(std::array{x, y}, MultiHookMode::kAny, [&](std::span<const Tensor> grads) {
+    EXPECT_FALSE(grads[0].defined());
+    EXPECT_EQ(*grads[1].data_as<double>(), 2 * calls++);
+  });
+  static_cast<void>(grad({&y, 1}, {&x, 1}, rows, options));
+  EXPECT_EQ(all, (std::vector<double>{0, 0, 4, 2, 8, 4, 0, 0, 4, 0, 8, 0}));
+  EXPECT_EQ(calls, 3);
+}
+
+// A 0-dim input counts as one of one element, also beside an index with an axis, and the other way
+// round.
+TEST_F(BatchedBackward, scatters_of_0_dim_and_1_dim_tensors) {
+  const auto index = [](DimsView sizes) { return ops::zeros(sizes, DType::kInt64, Device{}); };
+  const struct {
+    Dims input;
+    Dims index;
+  } cases[] = {{{}, {1}}, {{}, {2}}, {{}, {}}, {{1}, {}}};
+  for (const auto& each : cases) {
+    const Tensor at = index(each.index);
+    const Tensor x = leaf(each.input, 5);
+    const Tensor s = leaf(each.index, 6);
+    SCOPED_TRACE(concat("input ", each.input, " index ", each.index));
+    expect_rows([&](const Tensor& a, const Tensor& b) { return ops::scatter_add(a, 0, at, b); }, x,
+                s);
+    expect_rows([&](const Tensor& a, const Tensor& b) { return ops::scatter(a, 0, at, b); }, x, s);
+    for (const char* reduce : {"sum", "prod", "mean", "amax"}) {
+      for (const bool own : {false, true}) {
+        expect_rows([&](const Tensor& a,
+                        const Tensor& b) { return ops::scatter_reduce(a, 0, at, b, reduce, own); },
+                    x, s);
+      }
+    }
+    expect_rows(
+        [&](const Tensor& a, const Tensor& b) {
+          return ops::multiply(ops::gather(a, 0, at), ops::square(b));
+        },
+        x, s);
+  }
 }
 
 TEST_F(BatchedBackward, misuse_is_a_typed_error) {

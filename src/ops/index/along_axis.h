@@ -13,6 +13,10 @@ enum class Indices : uint8_t { kNotNegative, kFromEnd };
 
 // A 0-dim array counts as one of one element.
 Tensor at_least_1d_memory(const Tensor& input);
+// The same for a batch of arrays, differentiable; `shaped_like` gives the batch its shape back.
+// Without a batch both return what they are given.
+Tensor at_least_1d(const Backward& ctx, const Tensor& batch);
+Tensor shaped_like(const Tensor& batch, const Tensor& other);
 IndexWalk gather_walk(const Tensor& array, int64_t axis, const Tensor& index, Indices kind);
 // Throws kShape unless the index has the input's rank (0 counts as 1) and is not longer on the
 // other axes.

@@ -27,6 +27,14 @@ Tensor at_least_1d_memory(const Tensor& input) {
   return input.ndim() == 0 ? make_view(input, Dims{1}, Dims{1}, input.offset()) : input;
 }
 
+Tensor at_least_1d(const Backward& ctx, const Tensor& batch) {
+  return ctx.lead() == 1 && batch.ndim() == 1 ? reshape(batch, Dims{ctx.samples(), 1}) : batch;
+}
+
+Tensor shaped_like(const Tensor& batch, const Tensor& other) {
+  return batch.sizes() == other.sizes() ? batch : reshape(batch, other.sizes());
+}
+
 IndexWalk gather_walk(const Tensor& array, int64_t axis, const Tensor& index, Indices kind) {
   IndexWalk walk;
   walk.from_end = kind == Indices::kFromEnd;
@@ -65,9 +73,11 @@ Tensor gather_at(const Tensor& input, int64_t axis, const Tensor& index, Indices
   if (grad) {
     record(output, "GatherBackward", {input}, {save_input(positions)},
            TakesBatches{[sizes = input.sizes(), dim](Backward& ctx) {
+             // The engine sums what comes from several reads of a 0-dim array.
              if (ctx.lead() == 1 && sizes.empty()) return ctx.set(0, ctx.grad());
-             ctx.set(0, gather_backward(ctx.grad(), ctx.batched(sizes), dim + ctx.lead(),
-                                        for_samples(ctx, ctx.saved(0))));
+             const Tensor at = at_least_1d(ctx, for_samples(ctx, ctx.saved(0)));
+             ctx.set(0, gather_backward(at_least_1d(ctx, ctx.grad()), ctx.batched(sizes),
+                                        dim + ctx.lead(), at));
            }},
            [&](Forward& ctx) { ctx.set(0, gather_at(ctx.tangent(), dim, positions, kind, {})); });
   }

@@ -4,6 +4,7 @@
 // index that repeats.
 #include "ops/index/scatter.h"
 
+#include "autograd/error_node.h"
 #include "autograd/forward.h"
 #include "base/error.h"
 #include "base/scalar_range.h"
@@ -14,6 +15,8 @@
 #include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
+#include "ops/read.h"
+#include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/samples.h"
 #include "ops/shape/arrange.h"
@@ -62,15 +65,12 @@ Tensor uncovered(const Tensor& part, const Dims& sizes) {
   return part.sizes() == sizes ? part : pad(part, padding);
 }
 
-// A batch of numbers: each is written and read at its only place.
-bool are_numbers(const Backward& ctx, const Tensor& g) {
-  return ctx.lead() == 1 && g.ndim() == 1;
-}
-
 // What is shaped like the gradient, at the saved positions.
 Tensor gathered(const Backward& ctx, const Tensor& g, int64_t dim, Indices kind) {
-  if (are_numbers(ctx, g)) return g;
-  return gather_at(g, dim + ctx.lead(), for_samples(ctx, ctx.saved(0)), kind, {});
+  const Tensor positions = for_samples(ctx, ctx.saved(0));
+  const Tensor found =
+      gather_at(at_least_1d(ctx, g), dim + ctx.lead(), at_least_1d(ctx, positions), kind, {});
+  return shaped_like(found, positions);
 }
 
 // ---- Writing ----
@@ -92,8 +92,8 @@ Tensor scatter_write(const Tensor& input, int64_t axis, const Tensor& index, con
 
 // What is shaped like the gradient, with zeros at the saved positions.
 Tensor erased(const Backward& ctx, const Tensor& g, int64_t dim) {
-  if (are_numbers(ctx, g)) return zeros_of(g);
-  return scatter_write(g, dim + ctx.lead(), for_samples(ctx, ctx.saved(0)), 0, {});
+  const Tensor positions = at_least_1d(ctx, for_samples(ctx, ctx.saved(0)));
+  return shaped_like(scatter_write(at_least_1d(ctx, g), dim + ctx.lead(), positions, 0, {}), g);
 }
 
 // d input = g with zeros at the places, d source = g gathered.
@@ -244,36 +244,82 @@ void Reducing::differentiate_mean(Backward& ctx) const {
   if (ctx.needs(1)) set_source(ctx, gathered(ctx, share, dim, Indices::kNotNegative));
 }
 
-// The product of all factors but this one, from the product of those that are not zero and from how
-// many are.
-Tensor other_factors(const Tensor& factor, const Tensor& product, const Tensor& zeros_found) {
+// What the factors of each place have in common.
+struct Factors {
+  Tensor whole;     // the product of all
+  Tensor nonzero;   // the product of those that are not zero
+  Tensor zeros;     // how many are zero
+  Tensor zero_sum;  // the sum of those that are zero; undefined if nobody differentiates it
+
+  // At the places of a source.
+  template <class At>
+  [[nodiscard]] Factors gathered(const At& at) const {
+    return {at(whole), at(nonzero), at(zeros), zero_sum.defined() ? at(zero_sum) : Tensor()};
+  }
+};
+
+// `others` are differentiated right once (below), but twice only where at most two factors are
+// zero.
+Tensor differentiable_once(const Tensor& others, const Tensor& factor, const Tensor& zeros) {
+  Tensor alias = others.detached();
+  record(alias, "OtherFactorsBackward", {others, factor}, {save_input(factor), save_input(zeros)},
+         TakesBatches{[](Backward& ctx) {
+           ctx.set(0, ctx.grad());
+           if (!ctx.create_graph() || !read<bool>(any(greater(ctx.saved(1), 2)))) return;
+           const Tensor own = ctx.saved(0);
+           const Tensor none =
+               zeros_like_shape(ctx.batched(own.sizes()), own.dtype(), own.device());
+           ctx.set(1, delay_error(none, {&own, 1},
+                                  "scatter_reduce: expected at most two zeros among the factors of "
+                                  "one place for the third derivative of a product, got more"));
+         }});
+  return alias;
+}
+
+// The product of all factors but this one. Of the products that a zero makes 0, those whose
+// derivative is not 0 are written with the zeros in them: that of all by a factor that is not zero,
+// and beside one of two zeros the other one.
+Tensor other_factors(const Tensor& factor, const Factors& all) {
   const Tensor is_zero = equal(factor, 0);
-  const Tensor without =
-      where(equal(zeros_found, 0), divide(product, where(is_zero, 1, factor)), 0);
-  const Tensor others = where(is_zero, where(equal(zeros_found, 1), product, 0), without);
-  return conj_of(others);
+  const Tensor without = divide(all.whole, where(is_zero, 1, factor));
+  const Tensor beside = where(equal(all.zeros, 1), all.nonzero, 0);
+  if (!all.zero_sum.defined()) return conj_of(where(is_zero, beside, without));
+  const Tensor other_zero = subtract(all.zero_sum, where(is_zero, factor, 0));
+  const Tensor beside_two = where(equal(all.zeros, 2), multiply(all.nonzero, other_zero), beside);
+  const Tensor others = where(is_zero, beside_two, without);
+  return conj_of(differentiable_once(others, factor, all.zeros));
 }
 
 void Reducing::differentiate_product(Backward& ctx) const {
   const Tensor g = in_opmath(ctx.grad());
   const Tensor positions = ctx.saved(0);
   const Tensor self = in_opmath(ctx.saved(1));
-  const Tensor part = covered(in_opmath(ctx.saved(2)), positions);
+  const Tensor given = covered(in_opmath(ctx.saved(2)), positions);
+  const Tensor part = astype(given, self.dtype());
   const DType counting = real_dtype(g.dtype());
-  Tensor zeros_found = sum_at(astype(equal(part, 0), counting), self.sizes(), positions);
-  if (include_self) zeros_found = add(zeros_found, astype(equal(self, 0), counting));
-  const Tensor product =
-      scatter_reduce(where(equal(self, 0), 1, self), dim, positions,
-                     astype(where(equal(part, 0), 1, part), self.dtype()), "prod", include_self);
+  const auto folded = [&](const Tensor& own_part, const Tensor& parts, const char* reduce) {
+    return scatter_reduce(own_part, dim, positions, parts, reduce, include_self);
+  };
+  const Tensor self_zero = equal(self, 0);
+  const Tensor part_zero = equal(part, 0);
+  Factors all;
+  all.zeros = folded(astype(self_zero, counting), astype(part_zero, counting), "sum");
+  all.nonzero = folded(where(self_zero, 1, self), where(part_zero, 1, part), "prod");
+  if (ctx.create_graph() && needs_grad(self, part)) {
+    all.whole = folded(self, part, "prod");
+    all.zero_sum = folded(where(self_zero, self, 0), where(part_zero, part, 0), "sum");
+  } else {
+    all.whole = where(equal(all.zeros, 0), all.nonzero, 0);
+  }
   if (ctx.needs(0)) {
-    ctx.set(0, include_self ? multiply(g, other_factors(self, product, zeros_found)) : own(ctx, g));
+    ctx.set(0, include_self ? multiply(g, other_factors(self, all)) : own(ctx, g));
   }
   if (!ctx.needs(1)) return;
   const auto at = [&](const Tensor& t) {
     return gather_at(t, dim, positions, Indices::kNotNegative, {});
   };
-  set_source(ctx, multiply(gathered(ctx, g, dim, Indices::kNotNegative),
-                           other_factors(part, at(product), at(zeros_found))));
+  set_source(ctx, multiply(tsr::ops::gathered(ctx, g, dim, Indices::kNotNegative),
+                           other_factors(part, all.gathered(at))));
 }
 
 // Each of the equal elements gets its share; what no element equals is NaN and gives none.

@@ -8,6 +8,7 @@
 #include "ops/create/create.h"
 #include "ops/index/getitem.h"
 #include "ops/index/mask.h"
+#include "ops/index/scatter.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/shape/slice.h"
 #include "tests/ops/prelude.h"
@@ -305,6 +306,50 @@ TEST(IndexGradients, agree_with_differences_once_and_twice) {
     EXPECT_TRUE(gradcheck(fn, inputs));
     EXPECT_TRUE(gradgradcheck(fn, inputs));
   }
+}
+
+// Each place of the result has two or three factors: its own and those of the source.
+TEST(ScatterReduce, products_are_differentiated_twice_at_zeros) {
+  const Tensor index = i64(Dims{4}, {0, 1, 1, 0});
+  const Numbers selves[] = {{2, 3}, {0, 3}, {0, 0}};
+  const Numbers sources[] = {{2, 3, 4, 5}, {0, 3, 4, 5}, {0, 3, 0, 5}, {0, 0, 0, 0}};
+  for (const bool own : {true, false}) {
+    for (const Numbers& self : selves) {
+      for (const Numbers& source : sources) {
+        SCOPED_TRACE(::testing::Message() << own << self[0] << self[1] << source[0] << source[2]);
+        const auto fn = [&](Inputs x) {
+          return ops::scatter_reduce(x[0], 0, index, x[1], "prod", own);
+        };
+        const std::vector<Tensor> inputs{f64(Dims{2}, self), f64(Dims{4}, source)};
+        for (const Tensor& input : inputs) set_requires_grad(input, true);
+        EXPECT_TRUE(gradcheck(fn, inputs));
+        EXPECT_TRUE(gradgradcheck(fn, inputs));
+      }
+    }
+  }
+}
+
+TEST(ScatterReduce, third_derivative_of_a_product_is_right_or_refused) {
+  const auto third = [](const Numbers& factors) {
+    const Tensor one = f64(Dims{1}, {1});
+    const Tensor s = f64(Dims{static_cast<int64_t>(factors.size())}, factors);
+    set_requires_grad(s, true);
+    const Tensor index = ops::zeros(s.sizes(), DType::kInt64);
+    Tensor y = ops::sum(ops::scatter_reduce(one, 0, index, s, "prod", true));
+    const BackwardOptions record{.create_graph = true};
+    for (int64_t i = 0; i < 2; ++i) {
+      y = ops::select(grad(std::array{y}, std::array{s}, {}, record)[0], 0, i);
+    }
+    return values(grad(std::array{y}, std::array{s})[0]);
+  };
+  const Numbers found = third({2, 3, 5});
+  EXPECT_NEAR(found[1], 0, 1e-15);
+  EXPECT_NEAR(found[2], 1, 1e-15);
+  EXPECT_EQ(third({0, 3, 0}), (Numbers{0, 0, 1}));
+  EXPECT_EQ(third({0, 0, 3, 5}), (Numbers{0, 0, 5, 3}));
+  const Error error = error_of([&] { third({0, 0, 0}); });
+  EXPECT_EQ(error.code(), Code::kAutograd);
+  EXPECT_NE(error.message().find("expected at most two zeros"), std::string::npos);
 }
 
 // The padding row makes the first derivative wrong on purpose; the second one must still be the
