@@ -56,7 +56,8 @@ enum {
   TSR_ANOMALY_CHECK_NAN = 2 /* with ENABLED: a backward fails at the first node that makes nan */
 };
 
-/* When a hook on several tensors runs in a backward that reaches any of them. */
+/* When a hook on several tensors runs in a backward that reaches any of them, or in a sample of
+ * a batched one. */
 typedef int32_t tsr_multi_hook_mode;
 enum {
   TSR_MULTI_HOOK_ALL = 0, /* once, with all gradients: when the last is there, or at the end if some tensors get none */
@@ -326,8 +327,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_node_needs_input_grad(
     tsr_node node, int64_t index, int32_t* value);
 
 /* Makes the outputs the results of a custom function. Call it once for each node.
- * AUTOGRAD when an output is an input that was not marked dirty, or when a dirty input is
- * missing. */
+ * AUTOGRAD when an output is an input that was not marked dirty, when a dirty input is missing,
+ * when a dirty view is one of several differentiable outputs, or when a level of forward mode at
+ * which an input was dual has been left. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_attach(
     tsr_node node, const tsr_tensor* outputs, int32_t n_outputs);
 

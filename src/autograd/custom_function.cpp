@@ -39,7 +39,7 @@ void CustomNode::keep_tangents() {
     for (const Tensor& input : inputs_) found.push_back(tangent_of(input, *level));
     const bool any = std::any_of(found.begin(), found.end(),
                                  [](const Tensor& tangent) { return tangent.defined(); });
-    if (any) tangents_.emplace_back(level, std::move(found));
+    if (any) tangents_.emplace_back(number_of(*level), std::move(found));
   }
 }
 
@@ -94,9 +94,40 @@ void CustomNode::check_outputs(std::span<const Tensor> outputs) const {
   }
 }
 
+bool CustomNode::has_gradient(const Tensor& output) const noexcept {
+  return output.defined() && !contains(non_differentiable_, output) &&
+         is_differentiable(output.dtype());
+}
+
+// The node of a write through a view runs as a part of the node of the base. Another output would
+// run it a second time.
+void CustomNode::check_dirty_views(std::span<const Tensor> outputs) const {
+  const auto differentiable = std::count_if(
+      outputs.begin(), outputs.end(), [&](const Tensor& output) { return has_gradient(output); });
+  if (!records_ || differentiable < 2) return;
+  for (const Tensor& output : outputs) {
+    const bool through_base = has_gradient(output) && contains(inputs_, output) &&
+                              output.has(kViewFlag) && looks_into_base(output, *record_of(output));
+    TSR_CHECK(!through_base, Code::kAutograd, "outputs", "expected ", name(),
+              " to have one differentiable output, because it writes into a view in place, got ",
+              differentiable, "; return the view alone, or write into a clone");
+  }
+}
+
+ForwardLevel& CustomNode::open_level(int64_t number) const {
+  ForwardLevel* level = find_level(number);
+  TSR_CHECK(level != nullptr, Code::kAutograd, nullptr, "expected the outputs of ", name(),
+            " to be attached while level ", number,
+            " of forward mode, at which an input was dual, is open on this thread, got a level "
+            "that has been left or is another thread's");
+  return *level;
+}
+
 void CustomNode::attach(std::span<const Tensor> outputs) {
   TSR_CHECK(!attached_, Code::kAutograd, nullptr, "expected one call of attach, got a second");
   check_outputs(outputs);
+  check_dirty_views(outputs);
+  for (const auto& [level, tangents] : tangents_) (void)open_level(level);
   attached_ = true;
   for (const Tensor& output : outputs) {
     if (!output.defined() || !is_dirty(output)) continue;
@@ -121,8 +152,7 @@ void CustomNode::record_outputs(std::span<const Tensor> outputs) {
     add_edge(records_ && input.defined() ? gradient_edge(input) : Edge{});
   }
   for (const Tensor& output : outputs) {
-    add_output(output, output.defined() && !contains(non_differentiable_, output) &&
-                           is_differentiable(output.dtype()));
+    add_output(output, has_gradient(output));
   }
   save_pending(outputs);
   for (uint32_t k = 0; records_ && k < outputs.size(); ++k) attach_output(outputs[k], k);
@@ -131,8 +161,9 @@ void CustomNode::record_outputs(std::span<const Tensor> outputs) {
 void CustomNode::push_forward(std::span<const Tensor> outputs) {
   auto by_level = std::exchange(tangents_, {});
   std::reverse(by_level.begin(), by_level.end());  // from the outermost, as for every op
-  for (auto& [level, tangents] : by_level) {
-    const BelowLevel below(*level);
+  for (auto& [number, tangents] : by_level) {
+    ForwardLevel& level = open_level(number);
+    const BelowLevel below(level);
     std::vector<Tensor> results(outputs.size());
     function_->jvp(*this, tangents, results);
     for (size_t k = 0; k < outputs.size(); ++k) {
@@ -140,7 +171,7 @@ void CustomNode::push_forward(std::span<const Tensor> outputs) {
       check_tangent(results[k], k);
       // A view that forward returns has the tangent of jvp, and not the one of its base.
       if (outputs[k].has(kViewFlag) && !is_dirty(outputs[k])) leave_base(outputs[k]);
-      set_tangent(outputs[k], *level, std::move(results[k]));
+      set_tangent(outputs[k], level, std::move(results[k]));
     }
   }
   for (uint32_t k = 0; records_ && k < outputs.size(); ++k) copy_output_tangents(k, outputs[k]);

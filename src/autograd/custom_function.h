@@ -64,7 +64,9 @@ class CustomNode final : public Node {
   // The derivative is not itself differentiable: differentiating it raises.
   void set_once_differentiable(bool value) noexcept { once_ = value; }
   // Once. Makes `outputs` the results of this node. Throws kAutograd when an output is an input
-  // that was not marked dirty, or a dirty input is not among the outputs.
+  // that was not marked dirty, when a dirty input is not among the outputs, when a dirty view is
+  // one of several differentiable outputs (the node is then a part of its base's), and when a level
+  // of forward mode at which an input was dual is no longer open, or is another thread's.
   void attach(std::span<const Tensor> outputs);
 
   [[nodiscard]] CustomFunction& function() const noexcept { return *function_; }
@@ -76,6 +78,9 @@ class CustomNode final : public Node {
   CustomNode(std::string name, std::span<const Tensor> inputs,
              std::unique_ptr<CustomFunction> function);
   void check_outputs(std::span<const Tensor> outputs) const;
+  void check_dirty_views(std::span<const Tensor> outputs) const;
+  [[nodiscard]] bool has_gradient(const Tensor& output) const noexcept;
+  [[nodiscard]] ForwardLevel& open_level(int64_t number) const;
   void check_result(const Tensor& result, size_t input) const;
   void check_tangent(const Tensor& result, size_t output) const;
   void save_pending(std::span<const Tensor> outputs);
@@ -92,8 +97,9 @@ class CustomNode final : public Node {
   SmallVector<bool, 8> needs_;
   std::vector<Tensor> inputs_;  // until attach
   std::vector<Tensor> forward_saved_;
-  // The tangents of the inputs before the forward wrote in place, by level; until attach.
-  std::vector<std::pair<ForwardLevel*, std::vector<Tensor>>> tangents_;
+  // The tangents of the inputs before the forward wrote in place, by the number of their level;
+  // until attach.
+  std::vector<std::pair<int64_t, std::vector<Tensor>>> tangents_;
   std::vector<Tensor> pending_;  // saved before attach
   // What the marks named, held until attach: a tensor that is gone would lend its address to
   // another.

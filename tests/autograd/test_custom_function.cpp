@@ -209,6 +209,27 @@ TEST_F(CustomFunctionTest, I10_dirty_view_reaches_its_base) {
   EXPECT_EQ(grad_values(x), (Values{1, 7}));
 }
 
+TEST_F(CustomFunctionTest, I10_dirty_view_is_the_only_differentiable_output) {
+  const Tensor x = leaf({2}, {3, 4});
+  const Tensor base = toy::scale(x, 1);
+  const Tensor part = toy::slice(base, 1, 2);
+  const Tensor other = make({1}, {5});
+  const auto node = make_node(std::array{part}, [](auto&, auto grads, auto results) {
+    results[0] = toy::scale(grads[0], 7);
+  });
+  node->mark_dirty(std::array{part});
+  const uint32_t version = part.version();
+  const std::array outputs{part, other};
+  expect_error([&] { node->attach(outputs); },
+               "expected MineBackward to have one differentiable output, because it writes into a "
+               "view in place, got 2");
+  EXPECT_EQ(part.version(), version);
+  node->mark_non_differentiable(std::array{other});
+  node->attach(outputs);
+  backward(std::array{toy::sum(base)});
+  EXPECT_EQ(grad_values(x), (Values{1, 7}));
+}
+
 TEST_F(CustomFunctionTest, A10_wrong_outputs_are_refused) {
   const Tensor x = toy::scale(leaf({1}, {3}), 1);
   const Call none = [](auto&, auto, auto) {};

@@ -526,5 +526,29 @@ TEST_F(ForwardTest, A18_custom_function_without_jvp_names_itself) {
   EXPECT_EQ(values(square(vector({3}), false)), Values{9});
 }
 
+TEST_F(ForwardTest, A18_custom_function_is_attached_while_the_levels_of_its_inputs_are_open) {
+  const auto create = [](const Tensor& x) {
+    return CustomNode::create("Square", std::array{x}, std::make_unique<Square>(true));
+  };
+  const std::string fact = "that has been left or is another thread's";
+  const Tensor y = vector({1});
+  IntrusivePtr<CustomNode> node;
+  {
+    const Level left;
+    node = create(dual({1}, {1}));
+  }
+  const Level level;
+  expect_error([&] { node->attach(std::array{y}); }, Code::kAutograd, fact);
+  const Tensor x = dual({3}, {1});
+  node = create(x);
+  std::thread([&] {
+    const Level own;
+    expect_error([&] { node->attach(std::array{y}); }, Code::kAutograd, fact);
+  }).join();
+  node->save_for_forward(std::array{x});
+  node->attach(std::array{y});
+  EXPECT_EQ(tangent(y), Values{6});
+}
+
 }  // namespace
 }  // namespace tsr

@@ -329,8 +329,9 @@
 @c tsr_node_needs_input_grad(node::tsr_node, index::Int64, value::Ptr{Int32})::tsr_status
 
 # Makes the outputs the results of a custom function. Call it once for each node.
-# AUTOGRAD when an output is an input that was not marked dirty, or when a dirty input is
-# missing.
+# AUTOGRAD when an output is an input that was not marked dirty, when a dirty input is
+# missing, when a dirty view is one of several differentiable outputs, or when a level of
+# forward mode at which an input was dual has been left.
 @c tsr_node_attach(node::tsr_node, outputs::Ptr{tsr_tensor}, n_outputs::Int32)::tsr_status
 
 # Runs a whole custom function, the forward with recording off and then attach. forward may

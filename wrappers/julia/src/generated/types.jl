@@ -222,7 +222,8 @@ const tsr_anomaly_flag = Int32
 const TSR_ANOMALY_ENABLED = Int32(1)
 const TSR_ANOMALY_CHECK_NAN = Int32(2)
 
-# When a hook on several tensors runs in a backward that reaches any of them.
+# When a hook on several tensors runs in a backward that reaches any of them, or in a sample
+# of a batched one.
 const tsr_multi_hook_mode = Int32
 const TSR_MULTI_HOOK_ALL = Int32(0)
 const TSR_MULTI_HOOK_ANY = Int32(1)

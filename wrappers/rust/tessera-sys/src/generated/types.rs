@@ -338,7 +338,8 @@ pub const TSR_ANOMALY_ENABLED: tsr_anomaly_flag = 1;
 /// with ENABLED: a backward fails at the first node that makes nan
 pub const TSR_ANOMALY_CHECK_NAN: tsr_anomaly_flag = 2;
 
-/// When a hook on several tensors runs in a backward that reaches any of them.
+/// When a hook on several tensors runs in a backward that reaches any of them, or in a sample of a
+/// batched one.
 pub type tsr_multi_hook_mode = i32;
 /// once, with all gradients: when the last is there, or at the end if some tensors get none
 pub const TSR_MULTI_HOOK_ALL: tsr_multi_hook_mode = 0;
