@@ -12,7 +12,8 @@ namespace tsr::kernel {
 // where strides allow, outermost first, each with at least one dim; kArgmax and kArgmin keep the
 // order of the reduced dims. Strides are in BYTES. An empty reduction writes the identity of the op
 // (the op layer refuses ops without one). Sums of 16-bit floats accumulate in float32; integer sums
-// come with an int64 or uint64 output.
+// come with an int64 or uint64 output, and the variance of 16-bit floats may come with a float32
+// one.
 struct ReducePlan {
   ReduceOp op;
   int32_t kept_ndim;

@@ -10,6 +10,7 @@
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
@@ -304,15 +305,25 @@ Tensor restore_axes(const Tensor& reduced, DimsView axes, bool keepdims) {
 
 namespace {
 
-// The mean of |x - mean|²: for complex numbers the sum of the variances of their parts.
+// The mean of |x - mean|², of dtype `result`: for complex numbers the sum of the variances of their
+// parts.
 Tensor run_var(const Tensor& input, const Dims& axes, double correction, bool keepdims,
-               const Out& out, bool grad) {
+               DType result, const Out& out, bool grad) {
   const DType type = real_dtype(input.dtype());
-  const Launch launch{ReduceOp::kVar, type, type, correction};
+  const Launch launch{ReduceOp::kVar, type, result, correction};
   if (!is_complex(input.dtype())) return run(launch, input, axes, keepdims, out, grad);
   const Tensor of_parts = run(launch, parts_memory(input), axes, keepdims, {}, false);
   const Dims last{of_parts.ndim() - 1};
-  return run({ReduceOp::kSum, type, type}, of_parts, last, false, out, grad);
+  return run({ReduceOp::kSum, result, result}, of_parts, last, false, out, grad);
+}
+
+// What the squares are divided by; 0 if the correction takes all, as in the kernel.
+double divisor_of(const Tensor& input, DimsView axes, double correction) {
+  return std::fmax(static_cast<double>(count_of(input.sizes(), axes)) - correction, 0);
+}
+
+Tensor centred(const Tensor& x, const Dims& axes) {
+  return subtract(x, mean(x, DimsView(axes), true));
 }
 
 }  // namespace
@@ -321,21 +332,20 @@ Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out
   check_inexact(input);
   const Dims reduced = reduction_axes(input, axes);
   const bool grad = needs_grad(input);
-  Tensor output = run_var(input, reduced, correction, keepdims, out, grad);
+  const DType type = real_dtype(input.dtype());
+  Tensor output = run_var(input, reduced, correction, keepdims, type, out, grad);
   if (grad) {
-    const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
+    const double divisor = divisor_of(input, reduced, correction);
     record(output, "VarBackward", {input}, {save_input(input)},
            TakesBatches{[reduced, keepdims, divisor](Backward& ctx) {
-             const Tensor x = ctx.saved(0);
-             const Tensor centred = subtract(x, mean(x, DimsView(reduced), true));
-             const Tensor scale = multiply(restore_grad(ctx, reduced, keepdims), 2 / divisor);
-             ctx.set(0, multiply(scale, centred));
+             const Tensor g = in_opmath(restore_grad(ctx, reduced, keepdims));
+             const Tensor scale = multiply(g, 2 / divisor);
+             ctx.set(0, multiply(scale, centred(in_opmath(ctx.saved(0)), reduced)));
            }},
            // The derivative of Σ c²: Σ 2 c t, where the mean of t adds nothing because Σ c = 0.
            [&](Forward& ctx) {
-             const Tensor centred = subtract(input, mean(input, DimsView(reduced), true));
-             const Tensor t = multiply(ctx.tangent(), 2 / divisor);
-             const Tensor both = multiply(conj_of(t), centred);
+             const Tensor t = multiply(in_opmath(ctx.tangent()), 2 / divisor);
+             const Tensor both = multiply(conj_of(t), centred(in_opmath(input), reduced));
              const Tensor parts = is_complex(both.dtype()) ? real_part(both) : both;
              ctx.set(0, sum(parts, DimsView(reduced), keepdims));
            });
@@ -343,28 +353,28 @@ Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out
   return output;
 }
 
+// The variance of 16-bit floats may lie outside their range where its root does not.
 Tensor std(const Tensor& input, Axes axes, double correction, bool keepdims, Out out) {
   check_inexact(input);
+  const Dims reduced = reduction_axes(input, axes);
   const bool grad = needs_grad(input);
-  if (out.is_fresh()) {
-    const Tensor variance = var(input, axes, correction, keepdims);
-    if (!grad) return sqrt(variance, Out::inplace(variance));
-    Tensor output = sqrt(variance.detached());
-    const Dims reduced = reduction_axes(input, axes);
-    const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
+  const DType type = real_dtype(input.dtype());
+  const Tensor variance =
+      run_var(input, reduced, correction, keepdims, kernel::opmath(type), {}, false);
+  const Tensor root = sqrt(variance, Out::inplace(variance));
+  Tensor output = deliver(cast_memory(root, type), out, grad);
+  if (grad) {
+    const double divisor = divisor_of(input, reduced, correction);
     record(output, "StdBackward", {input}, {save_input(input), save_output(output)},
            TakesBatches{[reduced, keepdims, divisor](Backward& ctx) {
-             const Tensor x = ctx.saved(0);
-             const Tensor y = restore_axes(ctx.saved(1), reduced, keepdims);
+             const Tensor y = in_opmath(restore_axes(ctx.saved(1), reduced, keepdims));
              const Tensor safe = where(equal(y, 0), 1, y);
-             const Tensor g = restore_grad(ctx, reduced, keepdims);
+             const Tensor g = in_opmath(restore_grad(ctx, reduced, keepdims));
              const Tensor scale = where(equal(y, 0), 0, divide(g, multiply(safe, divisor)));
-             ctx.set(0, multiply(scale, subtract(x, mean(x, DimsView(reduced), true))));
+             ctx.set(0, multiply(scale, centred(in_opmath(ctx.saved(0)), reduced)));
            }});
-    return output;
   }
-  var(input, axes, correction, keepdims, out);
-  return sqrt(out.tensor(), Out::inplace(out.tensor()));
+  return output;
 }
 
 Tensor argmax(const Tensor& input, std::optional<int64_t> axis, bool keepdims, Out out) {
@@ -375,7 +385,7 @@ Tensor argmin(const Tensor& input, std::optional<int64_t> axis, bool keepdims, O
   return arg_extremum(ReduceOp::kArgmin, input, axis, keepdims, out);
 }
 
-// sign(x) |x|^(p-1) / r^(p-1)
+// sign(x) (|x| / r)^(p-1): neither power alone need be a number of the dtype.
 Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double ord, DimsView axes) {
   if (ord == 0) return zeros_of(multiply(g, x));
   if (ord == 1) return multiply(g, sign(x));
@@ -384,11 +394,11 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double o
     return multiply(multiply(g, divide(chosen, sum(chosen, axes, true))), sign(x));
   }
   const Tensor safe = where(equal(r, 0), 1, r);
-  const Tensor scale = where(equal(r, 0), 0, divide(g, pow(safe, ord - 1)));
-  if (ord == 2) return multiply(scale, x);
+  if (ord == 2) return multiply(where(equal(r, 0), 0, divide(g, safe)), x);
   const Tensor size = abs(x);
-  const Tensor power = where(equal(size, 0), 0, pow(where(equal(size, 0), 1, size), ord - 1));
-  return multiply(multiply(scale, power), sign(x));
+  const Tensor zero = logical_or(equal(size, 0), equal(r, 0));
+  const Tensor power = where(zero, 0, pow(where(zero, 1, divide(size, safe)), ord - 1));
+  return multiply(multiply(g, power), sign(x));
 }
 
 Tensor vector_norm(const Tensor& input, Axes axes, bool keepdims, double ord, Out out) {
@@ -401,9 +411,9 @@ Tensor vector_norm(const Tensor& input, Axes axes, bool keepdims, double ord, Ou
   if (grad) {
     record(output, "VectorNormBackward", {input}, {save_input(input), save_output(output)},
            TakesBatches{[reduced, keepdims, ord](Backward& ctx) {
-             const Tensor g = restore_grad(ctx, reduced, keepdims);
-             const Tensor r = restore_axes(ctx.saved(1), reduced, keepdims);
-             ctx.set(0, norm_gradient(g, ctx.saved(0), r, ord, reduced));
+             const Tensor g = in_opmath(restore_grad(ctx, reduced, keepdims));
+             const Tensor r = in_opmath(restore_axes(ctx.saved(1), reduced, keepdims));
+             ctx.set(0, norm_gradient(g, in_opmath(ctx.saved(0)), r, ord, reduced));
            }});
   }
   return output;

@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <functional>
 
 #include "ops/linalg/matmul.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/scan.h"
+#include "ops/reduce/statistics.h"
 #include "tests/ops/prelude.h"
 
 namespace tsr {
@@ -31,6 +33,12 @@ const struct {
     {"norm 2", [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k); }, true},
     {"norm 1", [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k, 1); }, true},
     {"norm 3", [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k, 3); }, true},
+    {"norm 1.5", [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k, 1.5); },
+     true},
+    {"norm 0.5", [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k, 0.5); },
+     false},
+    {"norm -2", [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k, -2); },
+     false},
     {"norm inf",
      [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k, INFINITY); }, false},
 };
@@ -143,6 +151,67 @@ TEST(Var, of_complex_numbers_is_the_mean_of_the_squared_distances) {
   };
   EXPECT_TRUE(gradcheck([&](Inputs in) { return ops::var(make(in[0]), Axes(last), 1); }, {leaf}));
   EXPECT_TRUE(gradcheck([&](Inputs in) { return ops::std(make(in[0]), Axes(last), 1); }, {leaf}));
+}
+
+// d(sum of y)/dx of 16-bit numbers, beside that of the same numbers in float64.
+void expect_short_gradient(const Tensor& input, const std::function<Tensor(const Tensor&)>& call) {
+  const auto gradient = [&](DType dtype) {
+    const Tensor x = ops::astype(input, dtype, true);
+    set_requires_grad(x, true);
+    backward(std::array{call(x)});
+    return test::values(grad_of(x));
+  };
+  const Numbers found = gradient(DType::kFloat16);
+  const Numbers wanted = gradient(DType::kFloat64);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_NEAR(found[i], wanted[i], std::abs(wanted[i]) * 2e-3 + 1e-7) << i;
+  }
+}
+
+Tensor f16(const std::vector<double>& numbers) {
+  return ops::astype(f64(Dims{static_cast<int64_t>(numbers.size())}, numbers), DType::kFloat16);
+}
+
+TEST(Std, of_16_bit_floats_is_right_where_the_variance_is_out_of_their_range) {
+  EXPECT_NEAR(values(ops::std(f16({0, 600}), {}, 1))[0], 424.3, 0.25);
+  EXPECT_NEAR(values(ops::std(f16({0, 1e-4}), {}, 1))[0], 7.07e-5, 2e-7);
+  const Tensor out = f16({0});
+  ops::std(f16({0, 600}), {}, 1, true, ops::Out::into(out));
+  EXPECT_NEAR(values(out)[0], 424.3, 0.25);
+  const auto [deviation, mean] = ops::std_mean(f16({0, 600}), {}, 1);
+  EXPECT_EQ(deviation.dtype(), DType::kFloat16);
+  EXPECT_NEAR(values(deviation)[0], 424.3, 0.25);
+  EXPECT_EQ(values(mean)[0], 300);
+}
+
+TEST(Std, of_16_bit_floats_has_a_gradient_that_is_rounded_once) {
+  const Tensor x = ops::multiply(random_leaf(Dims{1000}, 3, -1, 1).detached(), 200);
+  const Tensor large = ops::astype(x, DType::kFloat16);
+  expect_short_gradient(large, [](const Tensor& t) { return ops::multiply(ops::std(t), 1000); });
+  expect_short_gradient(large, [](const Tensor& t) { return ops::var(t); });
+}
+
+TEST(Var, with_a_correction_above_the_count_has_no_finite_gradient) {
+  const Tensor x = f64(Dims{2}, {1, 3});
+  set_requires_grad(x, true);
+  for (const double correction : {2.0, 3.0}) {
+    const Tensor variance = ops::var(x, {}, correction);
+    EXPECT_EQ(values(variance), Numbers{INFINITY});
+    EXPECT_EQ(values(grad(std::array{variance}, std::array{x})[0]), (Numbers{-INFINITY, INFINITY}));
+    const Tensor deviation = ops::std(x, {}, correction);
+    EXPECT_FALSE(std::isfinite(values(grad(std::array{deviation}, std::array{x})[0])[0]));
+  }
+}
+
+TEST(VectorNorm, of_order_three_and_more_has_a_gradient_where_powers_are_out_of_range) {
+  for (const double ord : {1.5, 2.0, 3.0, 10.0}) {
+    expect_short_gradient(f16({300, -400}),
+                          [&](const Tensor& t) { return ops::vector_norm(t, {}, false, ord); });
+    const Tensor x = f32(Dims{2}, {1e20F, 0});
+    set_requires_grad(x, true);
+    backward(std::array{ops::vector_norm(x, {}, false, ord)});
+    EXPECT_EQ(values(grad_of(x)), (Numbers{1, 0})) << ord;
+  }
 }
 
 }  // namespace
