@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -17,20 +18,49 @@ template <class V>
 struct RunningSum {
   using Value = V;
   using State = V;
-  TSR_HD static State none() { return V(0); }
+  TSR_HD static State none() { return -V(0); }  // 0.0 + -0.0 would be 0.0
   TSR_HD static State of(V value, int64_t) { return value; }
   TSR_HD static State join(State before, State after) { return before + after; }
   TSR_HD static V value(State state) { return state; }
 };
 
+// 1 times a complex number with an infinite part has a NaN, of 0 times infinity. So nothing at all
+// is there a NaN whose bits no computation gives.
 template <class V>
 struct RunningProduct {
   using Value = V;
   using State = V;
-  TSR_HD static State none() { return V(1); }
+  TSR_HD static State none() {
+    if constexpr (kIsComplex) {
+      const uint64_t bits = kNothing;
+      State empty;
+      std::memcpy(&empty.re, &bits, sizeof(bits));
+      empty.im = empty.re;
+      return empty;
+    } else {
+      return V(1);
+    }
+  }
   TSR_HD static State of(V value, int64_t) { return value; }
-  TSR_HD static State join(State before, State after) { return before * after; }
+  TSR_HD static State join(State before, State after) {
+    if constexpr (kIsComplex) {
+      if (is_none(before)) return after;
+      if (is_none(after)) return before;
+    }
+    return before * after;
+  }
   TSR_HD static V value(State state) { return state; }
+
+ private:
+  static constexpr bool kIsComplex = requires(V number) { number.re; };
+  static constexpr uint64_t kNothing = 0x7ff8'7465'7373'6572;
+  TSR_HD static bool is_none(const State& state) {
+    uint64_t re;
+    uint64_t im;
+    std::memcpy(&re, &state.re, sizeof(re));
+    std::memcpy(&im, &state.im, sizeof(im));
+    return re == kNothing && im == kNothing;
+  }
 };
 
 template <class T>

@@ -180,5 +180,48 @@ TEST(Scan, works_in_place) {
   for (int64_t i = 0; i < 700; ++i) ASSERT_EQ(array.get(i).real(), static_cast<double>(i + 1));
 }
 
+// What stands first is not added to 0 or multiplied by 1, in any layout: -0.0 and infinite complex
+// numbers stay what they are.
+TEST(Scan, gives_the_same_bits_in_every_layout) {
+  const double special[] = {-0.0, std::numeric_limits<double>::infinity(), 0.0, -1.5, 1.0 / 3};
+  constexpr int64_t kLength = 4;
+  constexpr int64_t kWidth = 25;
+  for (const ScanOp op : {ScanOp::kSum, ScanOp::kProd}) {
+    for (const DType dtype : {DType::kFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex64,
+                              DType::kComplex128}) {
+      std::vector<std::vector<Value>> found;
+      for (const Layout layout : {Layout::kContiguous, Layout::kTransposed, Layout::kSliced}) {
+        Array in(dtype, {kLength, kWidth}, layout);
+        Array out(dtype, {kLength, kWidth});
+        for (int64_t i = 0; i < in.numel(); ++i) {
+          const bool first = i < kWidth;
+          const Value other(0.7 + 0.1 * static_cast<double>(i % 7), 0.3);
+          in.set(i, first ? Value(special[i % 5], special[i / 5]) : other);
+        }
+        ASSERT_EQ(kernels().scan(plan_for(op, out, in, 0)), kernel::kOk);
+        found.emplace_back();
+        for (int64_t i = 0; i < out.numel(); ++i) found.back().push_back(out.get(i));
+        for (int64_t i = 0; i < kWidth; ++i) {
+          const Value start = out.get(i);
+          SCOPED_TRACE(testing::Message() << name(dtype) << " element " << i);
+          ASSERT_EQ(start, in.get(i));
+          ASSERT_EQ(std::signbit(start.real()), std::signbit(in.get(i).real()));
+          ASSERT_EQ(std::signbit(start.imag()), std::signbit(in.get(i).imag()));
+        }
+      }
+      const auto same = [](double a, double b) {
+        return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+      };
+      for (const auto& other : found) {
+        for (size_t i = 0; i < other.size(); ++i) {
+          ASSERT_TRUE(same(other[i].real(), found[0][i].real()) &&
+                      same(other[i].imag(), found[0][i].imag()))
+              << name(dtype) << " element " << i << ": " << other[i] << " and " << found[0][i];
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tsr::test

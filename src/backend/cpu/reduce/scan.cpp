@@ -118,7 +118,8 @@ void Scan::along(int64_t first, int64_t lines) const {
   }
   double carries[kLines];
   uint64_t integers[kLines];
-  std::fill_n(carries, kLines, plan.op == ScanOp::kSum ? 0.0 : 1.0);
+  std::fill_n(carries, kLines,
+              plan.op == ScanOp::kSum ? -0.0 : 1.0);  // -0.0 + x is x, also of -0.0
   std::fill_n(integers, kLines, plan.op == ScanOp::kSum ? 0U : 1U);
   const bool read_in_place = plan.axis_input_stride == size;
   const bool write_in_place = plan.axis_output_stride == size;
@@ -150,12 +151,16 @@ void Scan::along_complex(int64_t line) const {
   const Cursor cursor = other_dims(plan, line);
   const auto* from = static_cast<const std::byte*>(plan.input) + cursor.offset(plan.input_strides);
   auto* to = static_cast<std::byte*>(plan.output) + cursor.offset(plan.output_strides);
-  double carry[2] = {plan.op == ScanOp::kSum ? 0.0 : 1.0, 0};
+  double carry[2];
   for (int64_t i = 0; i < plan.axis_size; i += kBlock) {
     const int64_t count = std::min(kBlock, plan.axis_size - i);
     copy_strided(count, size, raw, size, from + i * plan.axis_input_stride, plan.axis_input_stride);
     widen(count, values, raw);
-    run_complex(plan.op, count, reinterpret_cast<double*>(values), carry);
+    // The first element as it is: 1 times an infinite one has a NaN, of 0 times infinity.
+    const int64_t first = i == 0 ? 1 : 0;
+    auto* const parts = reinterpret_cast<double*>(values);
+    if (first != 0) std::copy_n(parts, 2, carry);
+    run_complex(plan.op, count - first, parts + 2 * first, carry);
     narrow(count, raw, values);
     copy_strided(count, size, to + i * plan.axis_output_stride, plan.axis_output_stride, raw, size);
   }
