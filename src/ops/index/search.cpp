@@ -40,13 +40,15 @@ void check_rows(const Tensor& input, const Tensor& values) {
             "got shapes ", values.sizes(), " and ", input.sizes());
 }
 
-// The positions that sort the rows, row-major; undefined where there are none.
+// The positions that sort the rows, row-major; undefined where there are none. A copy, because the
+// kernel relies on what is checked here, also if another thread writes the sorter in between.
 Tensor ready_sorter(const Tensor& sorter, const Tensor& input) {
   if (!sorter.defined()) return {};
   TSR_CHECK(sorter.sizes() == input.sizes(), Code::kShape, "sorter", "expected the input's shape ",
             input.sizes(), ", got ", sorter.sizes());
-  const Tensor positions = contiguous_memory(index_array(sorter, input.device(), "sorter"));
+  Tensor positions = contiguous_memory(index_array(sorter, input.device(), "sorter"));
   if (positions.numel() == 0) return positions;
+  if (positions.storage() == sorter.storage()) positions = clone(positions.detached());
   const int64_t columns = input.sizes().back();
   const auto smallest = read<int64_t>(min(positions));
   const auto largest = read<int64_t>(max(positions));

@@ -170,10 +170,13 @@ Tensor real_ranks(const Tensor& lines, const Tensor& q, bool skip_nan) {
   return broadcast_to(wanted, shape);
 }
 
-// The quantiles of shape (lines..., q).
+// The quantiles of shape (lines..., q). Ranks are limited, because another thread may have written
+// q since it was checked.
 Tensor interpolate(const Tensor& lines, const Tensor& ranks, Interpolation kind) {
   const auto elements_at = [&](const Tensor& places) {
-    return in_opmath(std::get<0>(at_ranks(lines, -1, astype(places.detached(), DType::kInt64))));
+    const Tensor whole = astype(places.detached(), DType::kInt64);
+    return in_opmath(
+        std::get<0>(at_ranks(lines, -1, clip(whole, Scalar(0), Scalar(lines.sizes().back() - 1)))));
   };
   if (kind == Interpolation::kLower) return elements_at(floor(ranks));
   if (kind == Interpolation::kHigher) return elements_at(ceil(ranks));

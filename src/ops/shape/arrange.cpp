@@ -92,7 +92,8 @@ int64_t checked_count(int64_t count) {
   return count;
 }
 
-// The input position of each element of the result; `counts` is 1-D int64 on the CPU.
+// The input position of each element of the result; `counts` is 1-D int64 on the CPU, in memory
+// that no other thread writes between the two passes.
 Tensor repeated_positions(const Tensor& counts, int64_t size) {
   kernel::note_host_decision("counts of repetitions");
   const int64_t* count = counts.data_as<int64_t>();
@@ -162,7 +163,7 @@ Tensor triangle(const Tensor& input, int64_t diagonal, bool upper, const Out& ou
                                     rows,
                                     columns,
                                     shift,
-                                    {input.device().index, nullptr},
+                                    kernel::place_on(input.device()),
                                     input.dtype(),
                                     dense.data(),
                                     result.value().data()};
@@ -228,8 +229,7 @@ Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t>
   TSR_CHECK(repeats.numel() == size, Code::kShape, "repeats",
             "expected one count or one for each of ", size, " positions, got shape ",
             repeats.sizes());
-  const Tensor counts =
-      contiguous_memory(cast_memory(to(repeats, Device{}, std::nullopt), DType::kInt64));
+  const Tensor counts = contiguous_memory(to(repeats.detached(), Device{}, DType::kInt64, true));
   return take(source, repeated_positions(counts, size), dim, out);
 }
 

@@ -304,6 +304,19 @@ def test_scans_of_every_layout_agree(name: str, shape: tuple[int, ...]) -> None:
     same(lambda a: scan(a[::-1], 0), x, rtol=1e-10)
 
 
+@pytest.mark.parametrize("shape", LINES)
+def test_scans_begin_with_the_first_element_as_it_is(shape: tuple[int, ...]) -> None:
+    """0.0 + -0.0 is 0.0, and 1 * (inf + 0j) has a NaN."""
+    for axis in range(len(shape)):
+        zeros = ts.cumulative_sum(ts.full(shape, -0.0, device="cuda"), axis)
+        assert np.signbit(array(zeros)).all()
+        z = np.ones(shape, np.complex128)
+        first = tuple(slice(0, 1) if d == axis else slice(None) for d in range(len(shape)))
+        z[first] = np.inf
+        found = array(ts.cumulative_prod(ts.asarray(z).to("cuda"), axis))
+        np.testing.assert_array_equal(found[first], z[first])
+
+
 def test_scans_in_16_bits_and_over_many_dims_agree() -> None:
     for dtype in ("float16", "bfloat16"):
         x = (numbers(2, 5000, dtype="float32") / 8).astype(getattr(ts, dtype))

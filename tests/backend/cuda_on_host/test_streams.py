@@ -170,3 +170,13 @@ def test_event_orders_two_streams_and_reports_its_end() -> None:
     second.synchronize()
     assert event.query() and y.to("cpu").tolist() == [4] * 1000
     Event(CUDA).synchronize()
+
+
+@pytest.mark.parametrize("triangle", [ts.triu, ts.tril])
+def test_triangle_is_taken_on_the_current_stream(triangle: Any) -> None:
+    side = Stream(CUDA)
+    side.wait_stream(current_stream(CUDA))
+    with side:
+        x = ts.ones(8, 8, device=CUDA) * 3
+        found = (triangle(x) + x).to("cpu")
+    np.testing.assert_array_equal(found.numpy(), triangle(ts.ones(8, 8) * 3).numpy() + 3)
