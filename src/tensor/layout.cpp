@@ -3,6 +3,7 @@
 #include "tensor/layout.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 
@@ -77,25 +78,38 @@ bool is_contiguous(DimsView sizes, DimsView strides) noexcept {
 
 namespace {
 
-// Dims that matter (size > 1), smallest stride first.
-Dims dims_by_stride(DimsView sizes, DimsView strides) {
-  Dims order;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] != 1) order.push_back(static_cast<int64_t>(i));
+// Dims that matter (size > 1), smallest stride first. Needs no memory, so that its callers cannot
+// fail. For layouts with elements: their number is below 2^63, so fewer than kMaxTensorRank matter.
+class DimsByStride {
+ public:
+  DimsByStride(DimsView sizes, DimsView strides) noexcept {
+    for (size_t i = 0; i < sizes.size() && count_ < order_.size(); ++i) {
+      if (sizes[i] != 1) insert(i, strides);
+    }
   }
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return std::abs(strides[static_cast<size_t>(a)]) < std::abs(strides[static_cast<size_t>(b)]);
-  });
-  return order;
-}
+  [[nodiscard]] const size_t* begin() const noexcept { return order_.data(); }
+  [[nodiscard]] const size_t* end() const noexcept { return order_.data() + count_; }
+
+ private:
+  // Behind those of the same stride.
+  void insert(size_t dim, DimsView strides) noexcept {
+    size_t at = count_++;
+    for (; at > 0 && std::abs(strides[order_[at - 1]]) > std::abs(strides[dim]); --at) {
+      order_[at] = order_[at - 1];
+    }
+    order_[at] = dim;
+  }
+
+  std::array<size_t, kMaxTensorRank> order_;  // uninitialised behind count_
+  size_t count_ = 0;
+};
 
 }  // namespace
 
 bool is_dense(DimsView sizes, DimsView strides) noexcept {
   if (is_contiguous(sizes, strides)) return true;
   int64_t expected = 1;
-  for (const int64_t dim : dims_by_stride(sizes, strides)) {
-    const auto i = static_cast<size_t>(dim);
+  for (const size_t i : DimsByStride(sizes, strides)) {
     if (strides[i] != expected) return false;
     expected *= sizes[i];
   }
@@ -106,8 +120,7 @@ bool may_overlap_itself(DimsView sizes, DimsView strides) noexcept {
   if (is_contiguous(sizes, strides)) return false;
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return false;
   int64_t reach = 0;  // offset of the last element of the dims seen so far
-  for (const int64_t dim : dims_by_stride(sizes, strides)) {
-    const auto i = static_cast<size_t>(dim);
+  for (const size_t i : DimsByStride(sizes, strides)) {
     if (std::abs(strides[i]) <= reach) return true;
     reach += std::abs(strides[i]) * (sizes[i] - 1);
     if (strides[i] == 0) return true;

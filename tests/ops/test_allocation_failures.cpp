@@ -171,6 +171,16 @@ TEST_P(AllocationFailures, leave_nothing_behind) {
   EXPECT_EQ(live_new(), objects);
 }
 
+// They are asked where nothing may throw.
+TEST(AllocationFailures, questions_about_a_layout_need_no_memory) {
+  const Dims sizes(9, 2);
+  const Dims strides{1, 2, 4, 8, 16, 32, 64, 128, 256};
+  const int64_t before = new_calls();
+  EXPECT_TRUE(is_dense(sizes, strides));
+  EXPECT_FALSE(may_overlap_itself(sizes, strides));
+  EXPECT_EQ(new_calls(), before);
+}
+
 INSTANTIATE_TEST_SUITE_P(Works, AllocationFailures, ::testing::ValuesIn(kWorks),
                          [](const auto& work) { return std::string(work.param.name); });
 

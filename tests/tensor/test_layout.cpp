@@ -129,5 +129,15 @@ TEST(Layout, view_strides_agree_with_walking_the_elements) {
   EXPECT_TRUE(view_strides(Dims{}, Dims{}, Dims{1, 1}).has_value());
 }
 
+TEST(Layout, dims_of_many_are_put_in_the_order_of_their_strides) {
+  const Dims sizes(8, 2);
+  const Dims strides{2, 128, 1, 64, 8, 32, 4, 16};
+  EXPECT_TRUE(is_dense(sizes, strides));
+  EXPECT_FALSE(may_overlap_itself(sizes, strides));
+  const Dims overlapping{2, 128, 1, 64, 8, 31, 4, 16};
+  EXPECT_FALSE(is_dense(sizes, overlapping));
+  EXPECT_TRUE(may_overlap_itself(sizes, overlapping));
+}
+
 }  // namespace
 }  // namespace tsr
