@@ -61,8 +61,8 @@ Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descendi
   return sorted;
 }
 
-// The gradient of each value goes to the position that the value came from. Positions along the
-// axis are all different.
+// The gradient of each value goes to the position that the value came from. Positions that come
+// more than once, as equal ranks have them, add up.
 void record_sorted(const Tensor& values, const Tensor& input, const Tensor& positions,
                    int64_t axis) {
   record(values, "SortBackward", {input}, {save_input(positions)},

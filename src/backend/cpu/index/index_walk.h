@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The walk of an index plan over a part of its elements. A Move (Get, Put, Accumulate) handles one
-// element.
+// The walk of an index plan over a part of its elements. A Move (Get and Put; Fold of index.cpp,
+// AccumulateWide of index_sums.cpp) handles one element.
 #pragma once
 
 #include <algorithm>
