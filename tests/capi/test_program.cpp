@@ -332,7 +332,8 @@ TEST(Program, P17_of_two_sizes_may_have_a_nan) {
   // Zeros of different signs are no such argument.
   const Program plus = record_at(2, 0.0), minus = record_at(3, -0.0);
   const tsr_program zeros[2] = {plus, minus};
-  refused(tsr_program_unify(zeros, 2, program.slot()), TSR_VALUE);
+  Program none;
+  refused(tsr_program_unify(zeros, 2, none.slot()), TSR_VALUE);
 }
 
 TEST(Program, P17_a_recording_ends_with_the_error_that_it_met) {
