@@ -39,17 +39,17 @@ Extent place_of(const Geometry& geometry) {
   return {geometry.offset + extent.low, geometry.offset + extent.high};
 }
 
+// Of both. What has no elements touches nothing, wherever it lies.
+Extent joined(const Extent& a, const Extent& b) {
+  if (a.low == a.high) return b;
+  if (b.low == b.high) return a;
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
 // The memory of a base and of a view of it, which need not lie inside the base: its limits are
-// those of the storage. What has no elements touches nothing, wherever it lies.
+// those of the storage.
 Shadow make_shadow(const Geometry& base, const Geometry& view, const Backward& ctx) {
-  const Extent whole = place_of(base);
-  const Extent part = place_of(view);
-  const bool only_part = whole.low == whole.high;
-  const bool only_whole = part.low == part.high;
-  const int64_t low = only_part ? part.low : only_whole ? whole.low : std::min(whole.low, part.low);
-  const int64_t high = only_part    ? part.high
-                       : only_whole ? whole.high
-                                    : std::max(whole.high, part.high);
+  const auto [low, high] = joined(place_of(base), place_of(view));
   const int64_t length = high - low;
   const int64_t samples = ctx.samples();
   const int64_t times = samples == Backward::kNoBatch ? 1 : samples;

@@ -318,7 +318,7 @@ void Reducing::differentiate_product(Backward& ctx) const {
   const auto at = [&](const Tensor& t) {
     return gather_at(t, dim, positions, Indices::kNotNegative, {});
   };
-  set_source(ctx, multiply(tsr::ops::gathered(ctx, g, dim, Indices::kNotNegative),
+  set_source(ctx, multiply(gathered(ctx, g, dim, Indices::kNotNegative),
                            other_factors(part, all.gathered(at))));
 }
 

@@ -118,8 +118,8 @@ void Scan::along(int64_t first, int64_t lines) const {
   }
   double carries[kLines];
   uint64_t integers[kLines];
-  std::fill_n(carries, kLines,
-              plan.op == ScanOp::kSum ? -0.0 : 1.0);  // -0.0 + x is x, also of -0.0
+  // Of -0.0 as well, -0.0 + x is x.
+  std::fill_n(carries, kLines, plan.op == ScanOp::kSum ? -0.0 : 1.0);
   std::fill_n(integers, kLines, plan.op == ScanOp::kSum ? 0U : 1U);
   const bool read_in_place = plan.axis_input_stride == size;
   const bool write_in_place = plan.axis_output_stride == size;
