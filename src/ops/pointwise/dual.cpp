@@ -4,6 +4,7 @@
 
 #include "autograd/record.h"
 #include "kernel/registry.h"
+#include "ops/opmath.h"
 
 namespace tsr::ops {
 namespace {
@@ -36,10 +37,6 @@ bool are_plain(const LoneTangents& lone) {
     if (tangent.defined() && !tangent.is_contiguous()) return false;
   }
   return true;
-}
-
-void* data_of(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data() : nullptr;
 }
 
 // ALLOCATE, and the part of the plan that all ops have.
@@ -91,10 +88,10 @@ Tensor dual_binary(const BinaryRule& rule, const Arg& a, const Arg& b, DType com
   Tensor tangent = empty_dense_like(like, compute, like.device());
   DualPlan plan{};
   Tensor value = prepare(plan, like, tangent);
-  plan.operands[0] = data_of(first);
-  plan.operands[1] = data_of(second);
-  plan.tangents[0] = data_of(lone[0]);
-  plan.tangents[1] = data_of(lone[1]);
+  plan.operands[0] = data_or_null(first);
+  plan.operands[1] = data_or_null(second);
+  plan.tangents[0] = data_or_null(lone[0]);
+  plan.tangents[1] = data_or_null(lone[1]);
   if (!a.is_tensor() || !b.is_tensor())
     (a.is_tensor() ? b : a).scalar().store(compute, plan.params[0].bytes);
   kernel::launch(kernel::kDualBinary, value.device(), rule.op, plan);
