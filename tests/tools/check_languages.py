@@ -278,17 +278,29 @@ def check_sharing(cases: Cases, languages: list[str]) -> None:
 
 def check_group(languages: list[str]) -> None:
     """One group of processes with a rank in every language, started by MPI's launcher."""
-    job = list(MPIRUN)
+    folder = FOLDER / "ranks"
+    shutil.rmtree(folder, ignore_errors=True)
+    # A file for each rank: on one stream, the lines of two ranks can be mixed.
+    job = [*MPIRUN, "--output-filename", f"{folder}:nocopy"]
     for at, language in enumerate(languages):
         job += [":"] * (at > 0) + ["-n", "1", *(str(part) for part in command(language, "ranks"))]
     done = subprocess.run(
         job, cwd=FOLDER, env={**os.environ, **TOLD}, capture_output=True, text=True, timeout=TIMEOUT,
     )  # fmt: skip
+    said = [printed_by(folder, at, "stdout") for at in range(len(languages))]
+    if done.returncode != 0:
+        errors = "".join(printed_by(folder, at, "stderr") for at in range(len(languages)))
+        raise Failed(f"the ranks say {said}; mpirun ended with {done.returncode}:\n{done.stderr[-2000:]}{errors[-2000:]}")
     size, total = len(languages), len(languages) * (len(languages) - 1) // 2
-    wanted = [f"rank {at} of {size} in {name}: sum {total}, largest {size - 1}" for at, name in enumerate(languages)]
-    found = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
-    if done.returncode != 0 or found != wanted:
-        raise Failed(f"the ranks say {found}, expected {wanted}; mpirun ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    for at, name in enumerate(languages):
+        wanted = f"rank {at} of {size} in {name}: sum {total}, largest {size - 1}\n"
+        if said[at] != wanted:
+            raise Failed(f"rank {at} says {said[at]!r}, expected {wanted!r}")
+
+
+def printed_by(folder: Path, rank: int, stream: str) -> str:
+    """What a rank wrote to a stream, by mpirun's --output-filename; "" if it never started."""
+    return "".join(file.read_text() for file in folder.glob(f"*/rank.{rank}/{stream}"))
 
 
 def trained_by_ranks(language: str, ranks: int) -> dict[str, np.ndarray]:
