@@ -43,12 +43,18 @@ class Scalar {
     } else if constexpr (std::is_same_v<T, bool>) {
       return category_ <= Category::kIntegral ? integer_ != 0 : (real_ != 0 || imag_ != 0);
     } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-      return T(static_cast<float>(real()));
+      return T(to<float>());
     } else if constexpr (std::is_floating_point_v<T>) {
-      return static_cast<T>(real());
+      if (category_ > Category::kIntegral) return static_cast<T>(real_);
+      // Not by way of a double: an integer is rounded once.
+      return is_large() ? static_cast<T>(static_cast<uint64_t>(integer_))
+                        : static_cast<T>(integer_);
     } else {
-      return category_ <= Category::kIntegral ? static_cast<T>(integer_)
-                                              : static_cast<T>(static_cast<int64_t>(real_));
+      if (category_ <= Category::kIntegral) return static_cast<T>(integer_);
+      if constexpr (std::is_same_v<T, uint64_t>) {
+        if (real_ >= 0x1p63) return static_cast<T>(real_);
+      }
+      return static_cast<T>(static_cast<int64_t>(real_));
     }
   }
 

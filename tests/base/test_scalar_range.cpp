@@ -65,6 +65,16 @@ TEST(ScalarRange, cuts_fractions_off_and_leaves_other_dtypes_alone) {
   EXPECT_EQ(fit_of(7, DType::kBool), Fit::kInside);
 }
 
+TEST(Scalar, numbers_become_elements_with_one_rounding) {
+  EXPECT_EQ(Scalar(1.5e19).to<uint64_t>(), 15000000000000000000U);
+  EXPECT_EQ(Scalar(0x1p63).to<uint64_t>(), uint64_t{1} << 63);
+  EXPECT_EQ(Scalar(0x1p62).to<uint64_t>(), uint64_t{1} << 62);
+  constexpr int64_t kBetween = (int64_t{1} << 60) + (int64_t{1} << 36) + 1;  // of two floats
+  EXPECT_EQ(Scalar(kBetween).to<float>(), 0x1.000002p60F);
+  constexpr uint64_t kLarge = (uint64_t{1} << 63) + (uint64_t{1} << 39) + 1;
+  EXPECT_EQ(Scalar::from_unsigned(kLarge).to<float>(), 0x1.000002p63F);
+}
+
 TEST(ScalarRange, names_the_number_and_the_range) {
   try {
     check_fits(300, DType::kUInt8, "value");
