@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace tsr {
 namespace {
@@ -354,7 +355,7 @@ std::string json_quoted(std::string_view text, bool replace) {
 
 std::string short_text(const Json& value) {
   if (value.is_array() || value.is_object()) return value.type_name();
-  return value.dump().substr(0, 80);
+  return std::string(first_characters(value.dump(), 80));
 }
 
 struct Json::Writer {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace tsr {
 
@@ -23,7 +24,7 @@ void append_text(std::string& out, double value) {
 
 void append_text(std::string& out, std::complex<double> value) {
   append_text(out, value.real());
-  out += value.imag() < 0 ? "" : "+";
+  out += std::signbit(value.imag()) ? "" : "+";
   append_text(out, value.imag());
   out += 'j';
 }

@@ -48,6 +48,7 @@ TEST(Text, numbers_print_so_that_they_read_back) {
   EXPECT_EQ(concat(0.1), "0.1");
   EXPECT_EQ(concat(true, ' ' == ' ' ? " " : "", int64_t{-5}), "true -5");
   EXPECT_EQ(concat(Scalar(std::complex<double>(1, -2))), "1-2j");
+  EXPECT_EQ(concat(Scalar(std::complex<double>(1, -0.0))), "1-0j");
   EXPECT_EQ(concat(Scalar(3)), "3");
   EXPECT_EQ(concat(Dims{}), "[]");
 }

@@ -121,6 +121,9 @@ TEST(Json, ValuesAreCopiedChangedAndErased) {
   EXPECT_EQ(tree.dump(), R"({"more":null})");
   EXPECT_EQ(short_text(tree), "object");
   EXPECT_EQ(short_text(Json(std::string(100, 'x'))).size(), 80U);
+  std::string accents;
+  for (int i = 0; i < 100; ++i) accents += "é";
+  EXPECT_EQ(short_text(Json(accents)), "\"" + accents.substr(0, 2 * 79));
 }
 
 }  // namespace
