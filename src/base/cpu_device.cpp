@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -22,8 +23,14 @@ int32_t device_count() {
   return 1;
 }
 
+// Not a static that its first use makes: see base/immortal.h.
 uint64_t page_size() noexcept {
-  static const auto size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  static std::atomic<uint64_t> known{0};
+  uint64_t size = known.load(std::memory_order_relaxed);
+  if (size == 0) {
+    size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    known.store(size, std::memory_order_relaxed);
+  }
   return size;
 }
 

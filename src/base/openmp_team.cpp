@@ -139,7 +139,8 @@ void keep_waiting_short() noexcept {
 
 int32_t count_processors() noexcept {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  // Of the process: the host may have pinned this thread alone.
+  if (sched_getaffinity(getpid(), sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   // More processors than the set has room for.
   return static_cast<int32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }

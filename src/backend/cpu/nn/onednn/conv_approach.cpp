@@ -26,13 +26,12 @@ constexpr int64_t kFewChannels = 4;
 constexpr int64_t kWinogradChannels = 64;
 constexpr int64_t kWinogradPoints = 6;
 
-bool winograd_is_allowed() {
-  static const bool allowed = [] {
-    const char* chosen = std::getenv("TSR_WINOGRAD");
-    return chosen == nullptr || std::strcmp(chosen, "0") != 0;
-  }();
-  return allowed;
+bool read_winograd() {
+  const char* chosen = std::getenv("TSR_WINOGRAD");
+  return chosen == nullptr || std::strcmp(chosen, "0") != 0;
 }
+// Read when the library is loaded: see base/immortal.h for statics that their first use makes.
+const bool kWinogradIsAllowed = read_winograd();
 
 bool winograd_pays(const ConvPlan& plan) {
   if (plan.spatial != 2 || plan.groups != 1 || plan.dtype != DType::kFloat32) return false;
@@ -41,7 +40,7 @@ bool winograd_pays(const ConvPlan& plan) {
     if (plan.kernel[d] != 3 || plan.stride[d] != 1 || plan.dilation[d] != 1) return false;
     if (plan.padding[d] > 1 || plan.output_size[d] < kWinogradPoints) return false;
   }
-  return winograd_is_allowed();
+  return kWinogradIsAllowed;
 }
 
 }  // namespace
