@@ -19,8 +19,8 @@ struct Half {
   TSR_HD explicit Half(float value) : bits(from_float(value)) {}
   TSR_HD explicit operator float() const { return to_float(bits); }
 
-  // Scaling by powers of two lets the float adder do the rounding and the denormals (after
-  // F. Giesen, "Float to half conversion done quick"; the constants are 2^112 and 2^-110 scalings).
+  // Adding 0.5 lets the float adder align and round a denormal; other numbers are rounded as
+  // integers (after F. Giesen, "Float to half conversion done quick").
   TSR_HD static uint16_t from_float(float value) {
     const uint32_t word = std::bit_cast<uint32_t>(value);
     const uint32_t sign = word & 0x80000000U;
@@ -37,6 +37,7 @@ struct Half {
     return static_cast<uint16_t>(high_sign | ((magnitude + 0xc8000fffU + odd) >> 13));
   }
 
+  // A multiplication by 2^112 makes denormals normal.
   TSR_HD static float to_float(uint16_t half) {
     const uint32_t sign = static_cast<uint32_t>(half & 0x8000U) << 16;
     const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fffU) << 13;

@@ -55,7 +55,7 @@ bool KeptText::assign(std::initializer_list<std::string_view> pieces) noexcept {
   size_t size = 0;
   for (std::string_view piece : pieces) size += piece.size();
   if (size > kMost) size = kMost;
-  const KeptText before = *this;  // a piece may be part of the old text
+  const KeptText before = *this;  // the first piece may be part of the old text
   if (!make_room(size)) {
     assign_literal("out of memory while describing an error");
     return false;

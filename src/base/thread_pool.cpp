@@ -24,7 +24,7 @@ namespace {
 // job, works too, so a thread that wakes up late finds fewer parts or none, and nobody waits for
 // it. `door_` counts the threads that are inside the job. When no part is left, the owner closes
 // the door and waits only for the threads inside. A thread without work polls for the next job for
-// a few microseconds, the usual time between two kernels, and then sleeps until it is woken.
+// about 30 microseconds, the usual time between two kernels, and then sleeps until it is woken.
 
 constexpr uint32_t kClosed = uint32_t{1} << 31;
 constexpr std::chrono::microseconds kLook{30};
