@@ -225,6 +225,57 @@ TEST(Conv, strides_of_single_columns_say_nothing) {
   }
 }
 
+// Between the outputs, the packed rows of the depthwise kernels hold zeros: an infinity must not
+// meet them. Whatever does not depend on the infinity is the gradient of the same call without it.
+TEST(Conv, depthwise_gradients_keep_an_infinity_where_it_belongs) {
+  constexpr int64_t kSide = 30;
+  for (const int64_t stride : {1, 2}) {
+    SCOPED_TRACE(stride);
+    const auto gradients = [&](int64_t x_at, int64_t w_at) {
+      const auto leaf = [](const Dims& sizes, uint32_t seed, int64_t at) {
+        Tensor made = ops::cast_memory(random_leaf(sizes, seed).detached(), DType::kFloat32);
+        if (at >= 0) made.data_as<float>()[at] = std::numeric_limits<float>::infinity();
+        set_requires_grad(made, true);
+        return made;
+      };
+      const Tensor x = leaf(Dims{1, 2, kSide, kSide}, 1, x_at);
+      const Tensor w = leaf(Dims{2, 1, 3, 3}, 2, w_at);
+      const Dims strides{stride, stride};
+      const Dims padding{1, 1};
+      const Tensor y = ops::conv2d(x, w, {}, DimsView(strides), DimsView(padding), {}, 2);
+      const std::vector<Tensor> found = grad(std::array{ops::sum(y)}, std::array{x, w});
+      return std::array{values(found[0]), values(found[1])};
+    };
+    // Whether an output reads the number `at` by the tap `tap`, along one axis.
+    const auto reads = [&](int64_t tap, int64_t at) {
+      const int64_t place = at + 1 - tap;
+      return place >= 0 && place % stride == 0 && place / stride <= (kSide - 1) / stride;
+    };
+    const auto expect = [](double found, double wanted, bool is_read, size_t at) {
+      if (is_read) {
+        EXPECT_FALSE(std::isfinite(found)) << at;
+      } else {
+        EXPECT_NEAR(found, wanted, 1e-3) << at;
+      }
+    };
+    const auto plain = gradients(-1, -1);
+    const auto of_x = gradients(kSide - 1, -1);  // the last number of the first row
+    EXPECT_EQ(of_x[0], plain[0]);
+    for (size_t t = 0; t < plain[1].size(); ++t) {
+      const auto tap = static_cast<int64_t>(t);
+      const bool is_read = t < 9 && reads(tap / 3, 0) && reads(tap % 3, kSide - 1);
+      expect(of_x[1][t], plain[1][t], is_read, t);
+    }
+    const auto of_w = gradients(-1, 0);  // the first weight
+    EXPECT_EQ(of_w[1], plain[1]);
+    for (size_t i = 0; i < plain[0].size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      const bool is_read = at < kSide * kSide && reads(0, at / kSide) && reads(0, at % kSide);
+      expect(of_w[0][i], plain[0][i], is_read, i);
+    }
+  }
+}
+
 // With and without a bias; some kernels compute its gradient together with the weight's.
 void expect_float32_as_float64(const Case& c) {
   for (const int variant : {0, 1, 2, 3}) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "backend/common/vec.h"
 #include "backend/common/vec_arch.h"
@@ -20,8 +21,8 @@ namespace tsr::cpu::TSR_ISA {
 inline constexpr int kUnroll = 4;           // vectors in flight: the latency of an fma
 inline constexpr int64_t kDotBlock = 4096;  // numbers whose products are summed in T
 
-// Calls fn(first column of the plane, column of the packed row, count) for every remainder of a
-// packed row.
+// Calls fn(remainder, first row or column of the plane, its place in the packed plane, count) for
+// every remainder of an axis.
 template <class Fn>
 inline void each_remainder(const DepthwiseAxis& axis, Fn fn) {
   for (int64_t remainder = 0; remainder < axis.stride; ++remainder) {
@@ -109,7 +110,8 @@ void depthwise_forward(const DepthwiseShape& s, const T* x, const T* weight, T b
   }
 }
 
-// The taps that read the numbers of one remainder of row and column.
+// The taps that read the numbers of one remainder of row and column. A weight that is not finite is
+// left out: its products with the zeros around the outputs are NaN.
 template <class T>
 struct TapsOf {
   int count = 0;
@@ -118,12 +120,27 @@ struct TapsOf {
 
   TapsOf(const DepthwiseShape& s, int64_t part, const T* all) {
     for (int t = 0; t < s.taps; ++t) {
-      if (s.offsets[t] / s.part != part) continue;
+      if (s.offsets[t] / s.part != part || !std::isfinite(all[t])) continue;
       weights[count] = all[t];
       offsets[count++] = s.offsets[t] - part * s.part;
     }
   }
 };
+
+// Adds what one tap contributes to the numbers of its remainder, output by output; `first_row` and
+// `column` are where those begin in the packed plane, `top` and `left` in the plane.
+template <class T>
+void add_tap(const DepthwiseShape& s, T weight, int64_t offset, const T* g, int64_t first_row,
+             int64_t rows, int64_t top, int64_t column, int64_t count, int64_t left, T* dx) {
+  for (int64_t place = 0; place < s.height.output * s.width.output; ++place) {
+    const int64_t to = place / s.width.output * s.length + place % s.width.output + offset;
+    const int64_t r = to / s.length - first_row;
+    const int64_t c = to % s.length - column;
+    if (r < 0 || r >= rows || c < 0 || c >= count) continue;
+    dx[(top + r * s.height.stride) * s.width.input + left + c * s.width.stride] +=
+        weight * g[place];
+  }
+}
 
 template <class T>
 void depthwise_backward_input(const DepthwiseShape& s, const T* g, const T* weight, T* dx,
@@ -145,6 +162,11 @@ void depthwise_backward_input(const DepthwiseShape& s, const T* g, const T* weig
           copy_out(count, s.width.stride, sums + r * s.length + column,
                    dx + (top + (row + r) * s.height.stride) * s.width.input + left);
         }
+      }
+      for (int t = 0; t < s.taps; ++t) {
+        const int64_t offset = s.offsets[t] - (rh * s.width.stride + rw) * s.part;
+        if (offset < 0 || offset >= s.part || std::isfinite(weight[t])) continue;
+        add_tap(s, weight[t], offset, g, first_row, rows, top, column, count, left, dx);
       }
     });
   });
@@ -172,6 +194,17 @@ inline double dot(int64_t count, const T* a, const T* b) {
   return total;
 }
 
+// The same without the numbers between two output rows, whose products with an infinity are NaN.
+template <class T>
+double dot_of_rows(const DepthwiseShape& s, const T* slopes, const T* packed) {
+  double total = 0;
+  for (int64_t r = 0; r < s.height.output; ++r) {
+    for (int64_t i = r * s.length; i < r * s.length + s.width.output; ++i)
+      total += static_cast<double>(slopes[i] * packed[i]);
+  }
+  return total;
+}
+
 template <class T>
 void depthwise_backward_weight(const DepthwiseShape& s, const T* x, const T* g, double* dw,
                                double* db, T* scratch) {
@@ -180,7 +213,10 @@ void depthwise_backward_weight(const DepthwiseShape& s, const T* x, const T* g, 
   pack_input(s, x, packed);
   pack_output(s, g, slopes);
   const int64_t count = s.height.output * s.length;  // followed by zeros up to a whole tile
-  for (int t = 0; t < s.taps; ++t) dw[t] += dot(count, slopes, packed + s.offsets[t]);
+  for (int t = 0; t < s.taps; ++t) {
+    const double sum = dot(count, slopes, packed + s.offsets[t]);
+    dw[t] += std::isfinite(sum) ? sum : dot_of_rows(s, slopes, packed + s.offsets[t]);
+  }
   if (db == nullptr) return;
   for (int64_t start = 0; start < count; start += kDotBlock) {
     T sum = 0;
