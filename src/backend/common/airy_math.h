@@ -138,7 +138,8 @@ template <bool kPrime>
   return kPrime ? kAtZero * 0.5 * x * x * f - kSlopeAtZero * g : kAtZero * f - kSlopeAtZero * x * g;
 }
 
-// Ai(x), or with kPrime Ai'(x); 0 at infinity, NaN at minus infinity.
+// Ai(x), or with kPrime Ai'(x); 0 at infinity, NaN at minus infinity. Below about -4e205, where the
+// phase overflows, Ai is below 1e-51 and given as 0; Ai' is NaN.
 template <bool kPrime>
 [[gnu::always_inline]] TSR_HD inline double airy(double x) {
   const double a = ::fabs(x);
@@ -146,6 +147,7 @@ template <bool kPrime>
   if (a == kSpecialInfinity) return x > 0 ? 0 : kSpecialNaN;
   const double root = ::sqrt(a);
   const double z = 2.0 / 3.0 * a * root;
+  if (!kPrime && z == kSpecialInfinity) return 0;
   const double quarter = ::sqrt(root);
   const double ratio = kAiryEdgeZ / z;
   if (x > 0) {

@@ -73,7 +73,7 @@ SPECIAL_VALUES: dict[str, list[tuple[Any, ...]]] = {
     "modified_bessel_k0": [(0.0, INF), (-1.0, NAN), (INF, 0.0)], "modified_bessel_k1": [(0.0, INF), (-1.0, NAN), (INF, 0.0)],
     "scaled_modified_bessel_k0": [(0.0, INF), (INF, 0.0)], "scaled_modified_bessel_k1": [(-1.0, NAN), (INF, 0.0)],
     "spherical_bessel_j0": [(0.0, 1.0), (INF, 0.0), (-INF, 0.0)], "angle": [(-2.0, np.pi), (0.0, 0.0)],
-    "airy_ai": [(INF, 0.0), (-INF, NAN), (0.0, 0.3550280538878172), (200.0, 0.0)],
+    "airy_ai": [(INF, 0.0), (-INF, NAN), (-1e250, 0.0), (0.0, 0.3550280538878172), (200.0, 0.0)],
     "copysign": [(1.0, -0.0, -1.0), (-INF, 2.0, INF)], "logaddexp": [(-INF, -INF, -INF), (INF, INF, INF), (INF, -INF, INF)],
     "logaddexp2": [(-INF, -INF, -INF), (1e4, 1e4, 10001.0)],
     "xlogy": [(0.0, 0.0, 0.0), (0.0, INF, 0.0), (1.0, 0.0, -INF), (1.0, -1.0, NAN)],
