@@ -69,6 +69,7 @@ constexpr WholeField kWholes[] = {
     {Option::kNesterov, &tsr_optimizer_options::nesterov},
     {Option::kAmsgrad, &tsr_optimizer_options::amsgrad},
     {Option::kCentered, &tsr_optimizer_options::centered},
+    {Option::kDecoupledWeightDecay, &tsr_optimizer_options::decoupled_weight_decay},
     {Option::kMaximize, &tsr_optimizer_options::maximize},
 };
 static_assert(std::size(kNumbers) + std::size(kWholes) == optim::kOptionCount);
@@ -88,7 +89,6 @@ void give_options(const Options& options, tsr_optimizer_options* to) {
     for (const WholeField& entry : kWholes) {
       filled.*entry.field = static_cast<int32_t>(options.get(entry.option));
     }
-    filled.pad0 = 0;
   });
 }
 

@@ -457,7 +457,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_spherical_bessel_j0(tsr_tensor input, tsr_t
 TSR_API TSR_NODISCARD tsr_status tsr_spherical_bessel_j0_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_spherical_bessel_j0_inplace(tsr_tensor input);
 
-/* The Airy function Ai of each element, 0 at infinity; NaN at minus infinity. */
+/* The Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus infinity. */
 TSR_API TSR_NODISCARD tsr_status tsr_airy_ai(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_airy_ai_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_airy_ai_inplace(tsr_tensor input);

@@ -26,8 +26,8 @@ enum {
   TSR_OPTIMIZER_ADAGRAD = 5, /* uses lr, lr_decay, weight_decay, initial_accumulator_value, eps, maximize */
   TSR_OPTIMIZER_ADADELTA = 6, /* uses lr, rho, eps, weight_decay, maximize */
   TSR_OPTIMIZER_ADAMAX = 7, /* uses lr, beta1, beta2, eps, weight_decay, maximize */
-  TSR_OPTIMIZER_NADAM = 8, /* uses lr, beta1, beta2, eps, weight_decay, momentum_decay, maximize */
-  TSR_OPTIMIZER_RADAM = 9, /* uses lr, beta1, beta2, eps, weight_decay, maximize */
+  TSR_OPTIMIZER_NADAM = 8, /* uses lr, beta1, beta2, eps, weight_decay, momentum_decay, decoupled_weight_decay, maximize */
+  TSR_OPTIMIZER_RADAM = 9, /* uses lr, beta1, beta2, eps, weight_decay, decoupled_weight_decay, maximize */
   TSR_OPTIMIZER_LAMB = 10, /* uses lr, beta1, beta2, eps, weight_decay (part of the direction), maximize */
   TSR_OPTIMIZER_LION = 11, /* uses lr, beta1, beta2, weight_decay (decoupled), maximize */
   TSR_OPTIMIZER_MUON = 12, /* matrices only; uses lr, weight_decay (decoupled), momentum, eps, ns_steps, nesterov, maximize */
@@ -58,7 +58,7 @@ struct tsr_optimizer_options {
   int32_t amsgrad; /* 0 or 1; the largest second moment so far divides */
   int32_t centered; /* 0 or 1; RMSprop: divide by the variance */
   int32_t maximize; /* 0 or 1; go up instead of down */
-  int32_t pad0;
+  int32_t decoupled_weight_decay; /* 0 or 1; NAdam, RAdam: weight decay shrinks the parameters, as in AdamW */
   double etaminus; /* Rprop: what shortens a step, above 0 and below 1 */
   double etaplus; /* Rprop: what lengthens a step, above 1 */
   double step_size_min; /* Rprop: at least 0 */

@@ -588,7 +588,7 @@ struct tsr_optimizer_options {
   int32_t amsgrad;
   int32_t centered;
   int32_t maximize;
-  int32_t pad0;
+  int32_t decoupled_weight_decay;
   double etaminus;
   double etaplus;
   double step_size_min;

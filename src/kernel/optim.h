@@ -55,6 +55,7 @@ struct OptimPlan {
   double asgd_decay, average_rate, average_weight;         // ASGD: the last two of this step
   int64_t step;                                            // 1 at the first call
   int32_t nesterov, maximize;
+  int32_t decoupled;       // NAdam, RAdam: weight decay as in AdamW
   int32_t first_momentum;  // 1: state0 is not read; it becomes the gradient
   double norm_type;        // any p, also 0 and infinity
   int32_t joins;           // 1: norm[0] holds a norm of other gradients, and the result includes it

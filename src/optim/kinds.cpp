@@ -53,6 +53,7 @@ constexpr OptionRow kOptions[] = {
     flag("nesterov"),
     flag("amsgrad"),
     flag("centered"),
+    flag("decoupled_weight_decay"),
     flag("maximize"),
 };
 static_assert(std::size(kOptions) == kOptionCount);
@@ -177,6 +178,7 @@ kernel::OptimPlan plan_of(const KindRow& row, const Batch& batch) {
   plan.step_size_max = options.get(kStepSizeMax);
   if (row.kind == Kind::kAsgd) plan_average(options, batch.step, plan);
   plan.nesterov = options.is_set(kNesterov) ? 1 : 0;
+  plan.decoupled = options.is_set(kDecoupledWeightDecay) ? 1 : 0;
   plan.maximize = options.is_set(kMaximize) ? 1 : 0;
   plan.first_momentum = batch.fresh ? 1 : 0;
   return plan;

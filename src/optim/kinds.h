@@ -52,6 +52,7 @@ enum class Option : uint8_t {
   kNesterov,
   kAmsgrad,
   kCentered,
+  kDecoupledWeightDecay,
   kMaximize,
   kNone
 };

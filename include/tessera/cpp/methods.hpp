@@ -292,7 +292,7 @@ class TensorMethods {
   // sin(x) / x of each element, 1 at 0.
   Tensor spherical_bessel_j0() const;
   Tensor& spherical_bessel_j0_();
-  // The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+  // The Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus infinity.
   Tensor airy_ai() const;
   Tensor& airy_ai_();
   // Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.

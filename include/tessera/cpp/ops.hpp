@@ -890,7 +890,7 @@ inline Tensor& spherical_bessel_j0_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_spherical_bessel_j0_out>(dst, input.handle());
 }
 
-// The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+// The Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus infinity.
 inline Tensor airy_ai(const Tensor& input) { return detail::one<tsr_airy_ai>(input.handle()); }
 inline Tensor& airy_ai_(Tensor& input) { return detail::changed<tsr_airy_ai_inplace>(input); }
 inline Tensor& airy_ai_out(Tensor& dst, const Tensor& input) {

@@ -183,6 +183,7 @@ struct NAdamOptions {
   double eps = 1e-08;
   double weight_decay = 0.0;
   double momentum_decay = 0.004;
+  bool decoupled_weight_decay = false;
   bool maximize = false;
 
   template <class Self, class C, class Visit>
@@ -193,6 +194,7 @@ struct NAdamOptions {
     visit(o.eps, c.eps);
     visit(o.weight_decay, c.weight_decay);
     visit(o.momentum_decay, c.momentum_decay);
+    visit(o.decoupled_weight_decay, c.decoupled_weight_decay);
     visit(o.maximize, c.maximize);
   }
 };
@@ -206,6 +208,7 @@ struct RAdamOptions {
   double beta2 = 0.999;
   double eps = 1e-08;
   double weight_decay = 0.0;
+  bool decoupled_weight_decay = false;
   bool maximize = false;
 
   template <class Self, class C, class Visit>
@@ -215,6 +218,7 @@ struct RAdamOptions {
     visit(o.beta2, c.beta2);
     visit(o.eps, c.eps);
     visit(o.weight_decay, c.weight_decay);
+    visit(o.decoupled_weight_decay, c.decoupled_weight_decay);
     visit(o.maximize, c.maximize);
   }
 };

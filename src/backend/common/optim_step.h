@@ -29,9 +29,20 @@ struct StepBase {
   T rate, decay, sign;  // sign -1: maximize
   [[gnu::always_inline]] TSR_HD T slope(T p, T g) const { return g * sign + decay * p; }
 };
+// Decoupled weight decay (Loshchilov and Hutter 2019): p is multiplied by shrink_of() first, and
+// the gradient has no decay.
+inline bool is_decoupled(const kernel::OptimPlan& plan) {
+  return plan.op == kernel::OptimOp::kAdamW || plan.decoupled != 0;
+}
+template <class T>
+T shrink_of(const kernel::OptimPlan& plan) {
+  return is_decoupled(plan) ? static_cast<T>(1 - plan.learning_rate * plan.weight_decay) : T{1};
+}
+
 template <class T>
 StepBase<T> step_base(const kernel::OptimPlan& plan) {
-  return {static_cast<T>(plan.learning_rate), static_cast<T>(plan.weight_decay),
+  return {static_cast<T>(plan.learning_rate),
+          is_decoupled(plan) ? T{0} : static_cast<T>(plan.weight_decay),
           plan.maximize != 0 ? T{-1} : T{1}};
 }
 
@@ -50,7 +61,7 @@ struct AdamStep {
   static constexpr unsigned kStates = kMaximum ? 7 : 3;
   T beta1, beta2, step_size, root_correction, eps;
   T decay;   // added to the gradient, times p
-  T shrink;  // p is multiplied by it first (decoupled weight decay)
+  T shrink;  // p is multiplied by it first
   T sign;
 
   [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, [[maybe_unused]] T& c) const {
@@ -69,15 +80,14 @@ struct AdamStep {
 
 template <class T, bool kMaximum>
 AdamStep<T, kMaximum> adam_step(const kernel::OptimPlan& plan) {
-  const bool decoupled = plan.op == kernel::OptimOp::kAdamW;
   return {
       .beta1 = static_cast<T>(plan.beta1),
       .beta2 = static_cast<T>(plan.beta2),
       .step_size = static_cast<T>(plan.learning_rate / correction<T>(plan.beta1, plan.step)),
       .root_correction = static_cast<T>(1 / std::sqrt(correction<T>(plan.beta2, plan.step))),
       .eps = static_cast<T>(plan.eps),
-      .decay = decoupled ? T{0} : static_cast<T>(plan.weight_decay),
-      .shrink = decoupled ? static_cast<T>(1 - plan.learning_rate * plan.weight_decay) : T{1},
+      .decay = step_base<T>(plan).decay,
+      .shrink = shrink_of<T>(plan),
       .sign = plan.maximize != 0 ? T{-1} : T{1},
   };
 }
@@ -220,12 +230,13 @@ struct NadamStep : StepBase<T> {
   static constexpr unsigned kStates = 3;
   T beta1, beta2, root_correction, eps;
   T direct, look;  // p -= (direct d + look a) / (sqrt(b) root_correction + eps)
+  T shrink;        // p is multiplied by it first
 
   [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, T&) const {
     const T d = this->slope(p, g);
     a = moved(a, beta1, d);
     b = moved(b, beta2, d * d);
-    p -= (direct * d + look * a) / (std::sqrt(b) * root_correction + eps);
+    p = p * shrink - (direct * d + look * a) / (std::sqrt(b) * root_correction + eps);
   }
 };
 
@@ -240,7 +251,8 @@ NadamStep<T> nadam_step(const kernel::OptimPlan& plan) {
           static_cast<T>(1 / std::sqrt(correction<T>(plan.beta2, plan.step))),
           static_cast<T>(plan.eps),
           static_cast<T>(plan.learning_rate * (1 - now) / (1 - product)),
-          static_cast<T>(plan.learning_rate * next / (1 - product * next))};
+          static_cast<T>(plan.learning_rate * next / (1 - product * next)),
+          shrink_of<T>(plan)};
 }
 
 // RAdam (Liu and others 2020): Adam once the variance can be rectified, momentum before. a, b:
@@ -249,13 +261,14 @@ template <class T>
 struct RadamStep : StepBase<T> {
   static constexpr unsigned kStates = 3;
   T beta1, beta2, step_size, eps;
+  T shrink;  // p is multiplied by it first
   bool adaptive;
 
   [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, T&) const {
     const T d = this->slope(p, g);
     a = moved(a, beta1, d);
     b = moved(b, beta2, d * d);
-    p -= step_size * a / (adaptive ? std::sqrt(b) + eps : T{1});
+    p = p * shrink - step_size * a / (adaptive ? std::sqrt(b) + eps : T{1});
   }
 };
 
@@ -272,8 +285,13 @@ RadamStep<T> radam_step(const kernel::OptimPlan& plan) {
     size *= std::sqrt(correction<T>(plan.beta2, plan.step) * (length - 4) * (length - 2) * limit /
                       ((limit - 4) * (limit - 2) * length));
   }
-  return {step_base<T>(plan),   static_cast<T>(plan.beta1), static_cast<T>(plan.beta2),
-          static_cast<T>(size), static_cast<T>(plan.eps),   adaptive};
+  return {step_base<T>(plan),
+          static_cast<T>(plan.beta1),
+          static_cast<T>(plan.beta2),
+          static_cast<T>(size),
+          static_cast<T>(plan.eps),
+          shrink_of<T>(plan),
+          adaptive};
 }
 
 // Lion (Chen and others 2023), with decoupled weight decay. a: first moment.

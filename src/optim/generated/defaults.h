@@ -30,10 +30,11 @@ inline constexpr Default kAdamaxOptions[] = {
     {Option::kWeightDecay, 0.0}, {Option::kMaximize, 0}};
 inline constexpr Default kNadamOptions[] = {
     {Option::kLr, 0.002}, {Option::kBeta1, 0.9}, {Option::kBeta2, 0.999}, {Option::kEps, 1e-08},
-    {Option::kWeightDecay, 0.0}, {Option::kMomentumDecay, 0.004}, {Option::kMaximize, 0}};
+    {Option::kWeightDecay, 0.0}, {Option::kMomentumDecay, 0.004},
+    {Option::kDecoupledWeightDecay, 0}, {Option::kMaximize, 0}};
 inline constexpr Default kRadamOptions[] = {
     {Option::kLr, 0.001}, {Option::kBeta1, 0.9}, {Option::kBeta2, 0.999}, {Option::kEps, 1e-08},
-    {Option::kWeightDecay, 0.0}, {Option::kMaximize, 0}};
+    {Option::kWeightDecay, 0.0}, {Option::kDecoupledWeightDecay, 0}, {Option::kMaximize, 0}};
 inline constexpr Default kLambOptions[] = {
     {Option::kLr, 0.001}, {Option::kBeta1, 0.9}, {Option::kBeta2, 0.999}, {Option::kEps, 1e-06},
     {Option::kWeightDecay, 0.01}, {Option::kMaximize, 0}};

@@ -443,10 +443,10 @@ TPY_OP(spherical_bessel_j0, 1, "spherical_bessel_j0", "($input, *, out=None)\n--
 TPY_OP(spherical_bessel_j0_inplace, 0, "spherical_bessel_j0_", "($input)\n--\n\nsin(x) / x of each element, 1 at 0.",
     {"spherical_bessel_j0_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_spherical_bessel_j0_inplace, NULL}, {0}})
-TPY_OP(airy_ai, 1, "airy_ai", "($input, *, out=None)\n--\n\nThe Airy function Ai of each element, 0 at infinity; NaN at minus infinity.",
+TPY_OP(airy_ai, 1, "airy_ai", "($input, *, out=None)\n--\n\nThe Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus infinity.",
     {"airy_ai", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_airy_ai, (tpy_function)tsr_airy_ai_out}, {0}})
-TPY_OP(airy_ai_inplace, 0, "airy_ai_", "($input)\n--\n\nThe Airy function Ai of each element, 0 at infinity; NaN at minus infinity.",
+TPY_OP(airy_ai_inplace, 0, "airy_ai_", "($input)\n--\n\nThe Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus infinity.",
     {"airy_ai_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_airy_ai_inplace, NULL}, {0}})
 TPY_OP(multigammaln, 1, "multigammaln", "($input, p, *, out=None)\n--\n\nLogarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.",

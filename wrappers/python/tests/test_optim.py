@@ -84,6 +84,25 @@ def test_twenty_steps_match_pytorch(name: str, options: dict[str, Any], dtype: s
         np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol, atol)
 
 
+@pytest.mark.parametrize("name", ["NAdam", "RAdam"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_decoupled_weight_decay_shrinks_the_parameter_before_the_step(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    start = rng.standard_normal((3, 4)).astype(dtype)
+    one, two = nn.Parameter(ts.tensor(start)), nn.Parameter(ts.tensor(start))
+    decayed = getattr(optim, name)([one], lr=0.05, weight_decay=0.3, decoupled_weight_decay=True)
+    plain = getattr(optim, name)([two], lr=0.05)
+    for _ in range(20):
+        one.grad = two.grad = ts.tensor(rng.standard_normal((3, 4)).astype(dtype))
+        with ts.no_grad():
+            two.mul_(1 - 0.05 * 0.3)
+        decayed.step()
+        plain.step()
+    rtol = 1e-5 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(one.detach().numpy(), two.detach().numpy(), rtol, rtol)
+    assert decayed.state_dict()["param_groups"][0]["decoupled_weight_decay"] is True
+
+
 Array = Any
 Update = Callable[[Array, Array, dict[str, Array], int, dict[str, Any]], Array]
 

@@ -176,6 +176,20 @@ def test_groups_show_the_options_that_choose_an_implementation() -> None:
         optim.SGD([w], lr=0.1, differentiable=True)
 
 
+def test_adam_with_decoupled_weight_decay_is_adamw() -> None:
+    one, two = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3))
+    adam = optim.Adam([one], lr=0.1, weight_decay=0.5, decoupled_weight_decay=True)
+    adamw = optim.AdamW([two], lr=0.1, weight_decay=0.5)
+    for _ in range(3):
+        one.grad = two.grad = torch.tensor([1.0, -2.0, 0.5])
+        adam.step()
+        adamw.step()
+    assert torch.equal(one, two)
+    assert adam.param_groups[0]["decoupled_weight_decay"] is True
+    assert optim.Adam([one], lr=0.1).param_groups[0]["decoupled_weight_decay"] is False
+    assert optim.NAdam([one], 1e-3, (0.9, 0.999), 1e-8, 0.1, 4e-3, True).param_groups[0]["decoupled_weight_decay"] is True
+
+
 # ---- names and texts ----
 
 

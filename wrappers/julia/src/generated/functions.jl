@@ -2135,7 +2135,7 @@
 @c tsr_spherical_bessel_j0_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_spherical_bessel_j0_inplace(input::tsr_tensor)::tsr_status
 
-# The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+# The Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus infinity.
 @c tsr_airy_ai(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_airy_ai_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_airy_ai_inplace(input::tsr_tensor)::tsr_status

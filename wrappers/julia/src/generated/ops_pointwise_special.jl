@@ -517,7 +517,7 @@ spherical_bessel_j0!(input::Tensor) = changed(input, C.tsr_spherical_bessel_j0_i
     airy_ai!(input)
     airy_ai!(dst, input)
 
-The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+The Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus infinity.
 """
 airy_ai(input::Tensor) = fresh(C.tsr_airy_ai, input)
 "Writes the result to its first argument; see [`airy_ai`](@ref)."

@@ -78,6 +78,7 @@ Base.@kwdef struct NAdam <: Rule
     eps::Float64 = 1e-08
     weight_decay::Float64 = 0.0
     momentum_decay::Float64 = 0.004
+    decoupled_weight_decay::Bool = false
     maximize::Bool = false
 end
 
@@ -87,6 +88,7 @@ Base.@kwdef struct RAdam <: Rule
     betas::Tuple{Float64,Float64} = (0.9, 0.999)
     eps::Float64 = 1e-08
     weight_decay::Float64 = 0.0
+    decoupled_weight_decay::Bool = false
     maximize::Bool = false
 end
 

@@ -654,7 +654,7 @@ struct tsr_optimizer_options
     amsgrad::Int32
     centered::Int32
     maximize::Int32
-    pad0::Int32
+    decoupled_weight_decay::Int32
     etaminus::Float64
     etaplus::Float64
     step_size_min::Float64

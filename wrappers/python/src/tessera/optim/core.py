@@ -27,7 +27,7 @@ PAIRS = {  # options that are one in Python and two in the core
     "etas": ("etaminus", "etaplus"),
     "step_sizes": ("step_size_min", "step_size_max"),
 }
-FLAGS = {"nesterov", "amsgrad", "centered", "maximize"}
+FLAGS = {"nesterov", "amsgrad", "centered", "decoupled_weight_decay", "maximize"}
 
 
 class CoreOptimizer(Optimizer):

@@ -123,11 +123,12 @@ class NAdam(CoreOptimizer):
 
     def __init__(
         self, params: Params, lr: float = 0.002, betas: Pair = (0.9, 0.999), eps: float = 1e-08,
-        weight_decay: float = 0.0, momentum_decay: float = 0.004, *, maximize: bool = False,
+        weight_decay: float = 0.0, momentum_decay: float = 0.004, decoupled_weight_decay: bool = False, *,
+        maximize: bool = False,
     ) -> None:
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
-            "maximize": maximize,
+            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize,
         })  # fmt: skip
 
 
@@ -138,10 +139,11 @@ class RAdam(CoreOptimizer):
 
     def __init__(
         self, params: Params, lr: float = 0.001, betas: Pair = (0.9, 0.999), eps: float = 1e-08,
-        weight_decay: float = 0.0, *, maximize: bool = False,
+        weight_decay: float = 0.0, decoupled_weight_decay: bool = False, *, maximize: bool = False,
     ) -> None:
         super().__init__(params, {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
+            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize,
         })  # fmt: skip
 
 

@@ -2645,7 +2645,8 @@ extern "C" {
     /// Another form of [`tsr_spherical_bessel_j0`].
     pub fn tsr_spherical_bessel_j0_inplace(input: tsr_tensor) -> tsr_status;
 
-    /// The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+    /// The Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus
+    /// infinity.
     pub fn tsr_airy_ai(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_airy_ai`].
     pub fn tsr_airy_ai_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;

@@ -748,8 +748,8 @@ pub struct tsr_optimizer_options {
     pub centered: i32,
     /// 0 or 1; go up instead of down
     pub maximize: i32,
-    /// pad0.
-    pub pad0: i32,
+    /// 0 or 1; NAdam, RAdam: weight decay shrinks the parameters, as in AdamW
+    pub decoupled_weight_decay: i32,
     /// Rprop: what shortens a step, above 0 and below 1
     pub etaminus: f64,
     /// Rprop: what lengthens a step, above 1
@@ -785,7 +785,7 @@ const _: () = {
     assert!(offset_of!(tsr_optimizer_options, amsgrad) == 112);
     assert!(offset_of!(tsr_optimizer_options, centered) == 116);
     assert!(offset_of!(tsr_optimizer_options, maximize) == 120);
-    assert!(offset_of!(tsr_optimizer_options, pad0) == 124);
+    assert!(offset_of!(tsr_optimizer_options, decoupled_weight_decay) == 124);
     assert!(offset_of!(tsr_optimizer_options, etaminus) == 128);
     assert!(offset_of!(tsr_optimizer_options, etaplus) == 136);
     assert!(offset_of!(tsr_optimizer_options, step_size_min) == 144);

@@ -464,9 +464,9 @@ pub const TSR_OPTIMIZER_ADAGRAD: tsr_optimizer_kind = 5;
 pub const TSR_OPTIMIZER_ADADELTA: tsr_optimizer_kind = 6;
 /// uses lr, beta1, beta2, eps, weight_decay, maximize
 pub const TSR_OPTIMIZER_ADAMAX: tsr_optimizer_kind = 7;
-/// uses lr, beta1, beta2, eps, weight_decay, momentum_decay, maximize
+/// uses lr, beta1, beta2, eps, weight_decay, momentum_decay, decoupled_weight_decay, maximize
 pub const TSR_OPTIMIZER_NADAM: tsr_optimizer_kind = 8;
-/// uses lr, beta1, beta2, eps, weight_decay, maximize
+/// uses lr, beta1, beta2, eps, weight_decay, decoupled_weight_decay, maximize
 pub const TSR_OPTIMIZER_RADAM: tsr_optimizer_kind = 9;
 /// uses lr, beta1, beta2, eps, weight_decay (part of the direction), maximize
 pub const TSR_OPTIMIZER_LAMB: tsr_optimizer_kind = 10;

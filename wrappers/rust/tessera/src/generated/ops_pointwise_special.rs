@@ -324,7 +324,8 @@ impl Tensor {
     }
 
     op! {
-        /// The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+        /// The Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus
+        /// infinity.
         airy_ai(&self) = tsr_airy_ai(self.raw()),
         out airy_ai_out = tsr_airy_ai_out,
         inplace airy_ai_ = tsr_airy_ai_inplace

@@ -94,6 +94,7 @@ rule! {
     eps: f64 = 1e-08,
     weight_decay: f64 = 0.0,
     momentum_decay: f64 = 0.004;
+    decoupled_weight_decay = false,
     maximize = false
 }
 
@@ -105,6 +106,7 @@ rule! {
     beta2: f64 = 0.999,
     eps: f64 = 1e-08,
     weight_decay: f64 = 0.0;
+    decoupled_weight_decay = false,
     maximize = false
 }
 

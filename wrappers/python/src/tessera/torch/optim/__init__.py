@@ -28,7 +28,7 @@ _FIXED: dict[str, Any] = {"differentiable": False, "decoupled_weight_decay": Fal
 _SHOWN = {
     "Adam AdamW": "foreach capturable differentiable fused decoupled_weight_decay", "SGD Adagrad": "foreach differentiable fused",
     "RMSprop Adadelta Adamax Rprop ASGD": "foreach capturable differentiable", "Adafactor": "foreach",
-    "NAdam RAdam": "foreach capturable differentiable decoupled_weight_decay", "Muon": "adjust_lr_fn",
+    "NAdam RAdam": "foreach capturable differentiable", "Muon": "adjust_lr_fn",
 }  # fmt: skip
 _EXTRAS = {name: shown.split() for names, shown in _SHOWN.items() for name in names.split()}
 _STEPS = {"betas": lambda betas: tuple(map(_adapters.number, betas)), "lr": _adapters.number}
@@ -37,15 +37,19 @@ _STEPS = {"betas": lambda betas: tuple(map(_adapters.number, betas)), "lr": _ada
 def _initializer(plain: type) -> Callable[..., None]:
     def __init__(self: Any, params: Any, *args: Any, **options: Any) -> None:
         extras = {name: {**_IGNORED, **_FIXED}[name] for name in _EXTRAS.get(plain.__name__, ())}
-        extras.update({name: True for name in extras if name == "decoupled_weight_decay" and plain is _optim.AdamW})
+        if plain is _optim.AdamW:
+            extras["decoupled_weight_decay"] = True
         self._extras = extras
         for name in [*options]:
-            if name in _IGNORED:
+            if name == "decoupled_weight_decay" and plain is _optim.Adam:
+                extras[name] = bool(options.pop(name))
+                self._kind = _optim.AdamW._kind if extras[name] else plain._kind
+            elif name in inspect.signature(plain).parameters:
+                options[name] = _STEPS.get(name, lambda value: value)(options[name])
+            elif name in _IGNORED:
                 extras[name] = options.pop(name)
             elif name in _FIXED:
                 _adapters.only(options.pop(name), _FIXED[name], f"torch.optim.{plain.__name__}: {name}")
-            elif name in _STEPS:
-                options[name] = _STEPS[name](options[name])
         names, listed = unnamed(params)
         plain.__init__(self, listed, *map(_adapters.number, args), **options)  # type: ignore[misc]
         if names:
