@@ -511,8 +511,11 @@ TEST(ShortFloats, pool_volumes_as_float32_does) {
 
 // The memory that a forward and a backward pass need besides their inputs.
 int64_t peak_of(const Op& op, DType dtype) {
-  const List inputs = numbers_for(op.large, dtype);
-  for (const Tensor& input : inputs) set_requires_grad(input, true);
+  List inputs;
+  for (const Dims& sizes : op.large) {
+    inputs.push_back(ops::full(sizes, 0.5, dtype));
+    set_requires_grad(inputs.back(), true);
+  }
   Allocator& allocator = allocator_for(Device{});
   const int64_t before = allocator.stats().allocated_bytes.all.current;
   allocator.reset_peak();
