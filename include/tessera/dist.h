@@ -173,8 +173,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_group_recv(
  * ranks' losses, which is a collective itself.
  * Of this and the other functions of this kind: they wait for their results. The result requires
  * grad on all ranks if the input of one rank does; the backward must then run on every rank, and
- * grad mode must be equal on all. Errors are those of tsr_work_wait. MIN and MAX share the
- * gradient among equal elements. */
+ * grad mode must be equal on all. In the same way it has a tangent on all ranks if the input of
+ * one does; all must have as many open levels of forward mode. Errors are those of
+ * tsr_work_wait. MIN and MAX share the gradient among equal elements. */
 TSR_API TSR_NODISCARD tsr_status tsr_collective_all_reduce(
     tsr_group group, tsr_tensor input, tsr_reduce_op op, tsr_tensor* out);
 

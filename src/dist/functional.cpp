@@ -3,6 +3,7 @@
 // See Note [Derivatives between ranks].
 #include "dist/functional.h"
 
+#include "autograd/forward.h"
 #include "autograd/record.h"
 #include "base/error.h"
 #include "dist/agreement.h"
@@ -20,32 +21,60 @@ namespace {
 
 using optim::Quiet;
 
-// Whether a rank has an input that requires grad. Asked while the data move.
+// Whether a rank has an input that requires grad or has a tangent. Asked while the data move.
 class AnyNeeds {
  public:
-  AnyNeeds(Group& group, const Tensor& input) : own_(needs_grad(input)) {
+  AnyNeeds(Group& group, const Tensor& input) : own_(need_of(input)) {
     if (!recording_enabled() || !is_differentiable(input.dtype()) || group.size() == 1) return;
     const Quiet quiet;
-    flag_ = ops::full(Dims{1}, Scalar(int64_t{own_ ? 1 : 0}), DType::kInt32, input.device());
+    flag_ = ops::full(Dims{1}, Scalar(int64_t{own_}), DType::kInt32, input.device());
     work_ = group.all_reduce(flag_, ReduceOp::kMax);
   }
-  [[nodiscard]] bool answer() {
-    if (!work_) return own_;
-    const Quiet quiet;
-    work_->wait();
-    return *ops::to(flag_, Device{}, std::nullopt).data_as<int32_t>() != 0;
+  // Undefined: nothing is to be recorded. Else the input to record, with zeros for the tangents
+  // that it has not if another rank has some: the derivative is an operation of all ranks.
+  [[nodiscard]] Tensor recorded(const Tensor& input) {
+    const int32_t largest = answer();
+    if (largest == kNothing) return {};
+    return largest == kTangent && work_ ? with_tangents(input) : input;
   }
 
  private:
-  bool own_;
+  static constexpr int32_t kNothing = 0, kGradient = 1, kTangent = 2;
+
+  static int32_t need_of(const Tensor& input) {
+    if (!needs_grad(input)) return kNothing;
+    return has_tangent(input) ? kTangent : kGradient;
+  }
+  static Tensor with_tangents(Tensor input) {
+    const int64_t innermost = current_forward_level();
+    TSR_CHECK(innermost != kInnermostLevel, Code::kAutograd, nullptr,
+              "expected a level of forward mode on each rank when one has an input with a tangent, "
+              "got none on this rank");
+    for (ForwardLevel* level = find_level(innermost); level != nullptr;
+         level = outer_level(*level)) {
+      if (tangent_of(input, *level).defined()) continue;
+      const Tensor zeros = ops::zeros(input.sizes(), input.dtype(), input.device());
+      input = make_dual(input, zeros, number_of(*level));
+    }
+    return input;
+  }
+  [[nodiscard]] int32_t answer() {
+    if (!work_) return own_;
+    const Quiet quiet;
+    work_->wait();
+    return *ops::to(flag_, Device{}, std::nullopt).data_as<int32_t>();
+  }
+
+  int32_t own_;
   Tensor flag_;
   WorkPtr work_;
 };
 
-// Starts an operation that writes no tensor of the caller, and waits for it. True if the result is
-// to be recorded. What this rank refuses is refused before anything is asked.
+// Starts an operation that writes no tensor of the caller, and waits for it. Returns the input to
+// record; undefined: nothing is to be recorded. What this rank refuses is refused before anything
+// is asked.
 template <class Start>
-bool run(Group& group, const Tensor& input, Start&& start) {
+Tensor run(Group& group, const Tensor& input, Start&& start) {
   WorkPtr work;
   {
     const Quiet quiet;
@@ -56,7 +85,7 @@ bool run(Group& group, const Tensor& input, Start&& start) {
     const Quiet quiet;
     work->wait();
   }
-  return any.answer();
+  return any.recorded(input);
 }
 
 Dims with_rows(const Tensor& tensor, int64_t rows) {
@@ -148,17 +177,17 @@ std::vector<int64_t> rows_from_others(const GroupPtr& group, const Tensor& input
 
 Tensor all_reduce(const GroupPtr& group, const Tensor& input, ReduceOp op) {
   Tensor output;
-  const bool records = run(*group, input, [&] {
+  const Tensor recorded = run(*group, input, [&] {
     output = ops::clone(input);
     return group->all_reduce(output, op);
   });
-  if (records) record_all_reduce(group, output, input, op);
+  if (recorded.defined()) record_all_reduce(group, output, recorded, op);
   return output;
 }
 
 Tensor reduce(const GroupPtr& group, const Tensor& input, ReduceOp op, int32_t root) {
   Tensor output;
-  const bool records = run(*group, input, [&] {
+  const Tensor recorded = run(*group, input, [&] {
     output = ops::clone(input);
     return group->reduce(output, op, root);
   });
@@ -166,19 +195,19 @@ Tensor reduce(const GroupPtr& group, const Tensor& input, ReduceOp op, int32_t r
     const Quiet quiet;
     ops::zero_(output);
   }
-  if (records) record_reduce(group, output, input, op, root);
+  if (recorded.defined()) record_reduce(group, output, recorded, op, root);
   return output;
 }
 
 Tensor broadcast(const GroupPtr& group, const Tensor& input, int32_t root) {
   Tensor output;
-  const bool records = run(*group, input, [&] {
+  const Tensor recorded = run(*group, input, [&] {
     output = group->rank() == root ? ops::clone(input) : ops::empty_like(input);
     return group->broadcast(output, root);
   });
-  if (records) {
+  if (recorded.defined()) {
     record(
-        output, "BroadcastBackward", {input}, {},
+        output, "BroadcastBackward", {recorded}, {},
         [group, root](Backward& ctx) {
           ctx.set(0, reduce(group, ctx.grad(), ReduceOp::kSum, root));
         },
@@ -190,13 +219,13 @@ Tensor broadcast(const GroupPtr& group, const Tensor& input, int32_t root) {
 Tensor all_gather(const GroupPtr& group, const Tensor& input) {
   check_rows(input);
   Tensor output;
-  const bool records = run(*group, input, [&] {
+  const Tensor recorded = run(*group, input, [&] {
     output = empty(with_rows(input, input.size(0) * group->size()), input.dtype(), input.device());
     return group->all_gather(output, input);
   });
-  if (records) {
+  if (recorded.defined()) {
     record(
-        output, "AllGatherBackward", {input}, {},
+        output, "AllGatherBackward", {recorded}, {},
         [group](Backward& ctx) { ctx.set(0, reduce_scatter(group, ctx.grad(), ReduceOp::kSum)); },
         [&](Forward& ctx) { ctx.add(0, all_gather(group, ctx.tangent())); });
   }
@@ -212,14 +241,14 @@ Tensor reduce_scatter(const GroupPtr& group, const Tensor& input, ReduceOp op) {
     return ops::narrow(all_reduce(group, input, op), 0, rows * group->rank(), rows);
   }
   Tensor output;
-  const bool records = run(*group, input, [&] {
+  const Tensor recorded = run(*group, input, [&] {
     output = empty(with_rows(input, rows), input.dtype(), input.device());
     return group->reduce_scatter(output, input, op);
   });
-  if (records) {
+  if (recorded.defined()) {
     const double factor = op == ReduceOp::kAvg ? 1.0 / group->size() : 1.0;
     record(
-        output, "ReduceScatterBackward", {input}, {},
+        output, "ReduceScatterBackward", {recorded}, {},
         [group, factor](Backward& ctx) {
           ctx.set(0, ops::multiply(all_gather(group, ctx.grad()), factor));
         },
@@ -244,14 +273,14 @@ Tensor all_to_all(const GroupPtr& group, const Tensor& input,
     in = input_splits ? rows_from_others(group, input, out) : out;
   }
   Tensor output;
-  const bool records = run(*group, input, [&] {
+  const Tensor recorded = run(*group, input, [&] {
     output =
         empty(with_rows(input, sum_of_parts(in, "output_splits")), input.dtype(), input.device());
     return group->all_to_all(output, input, in, out);
   });
-  if (records) {
+  if (recorded.defined()) {
     record(
-        output, "AllToAllBackward", {input}, {},
+        output, "AllToAllBackward", {recorded}, {},
         [group, in, out](Backward& ctx) { ctx.set(0, all_to_all(group, ctx.grad(), out, in)); },
         [&](Forward& ctx) { ctx.add(0, all_to_all(group, ctx.tangent(), in, out)); });
   }

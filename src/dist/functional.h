@@ -12,7 +12,8 @@ namespace tsr::dist::functional {
 // of a collective is a collective, so every rank must run its backward if one does. Therefore a
 // result requires grad on all ranks if the input of one rank does; with grad mode on, ranks tell
 // each other so while the data move. Grad mode must be equal on all ranks. A rank whose loss does
-// not depend on a result leaves the others waiting in their backward.
+// not depend on a result leaves the others waiting in their backward. In the same way a result has
+// a tangent on all ranks if the input of one does; all must have as many open levels.
 //
 // All wait for the results. Errors are those of the operations of Group.
 

@@ -3,6 +3,7 @@
 // Collectives with derivatives, compared with finite differences of the sum of all ranks' losses.
 #include "dist/functional.h"
 
+#include "autograd/forward.h"
 #include "data_parallel_support.h"
 #include "dist/sampler.h"
 
@@ -162,6 +163,69 @@ TEST(Functional, D9_a_derivative_has_a_derivative) {
       EXPECT_NEAR(seconds[i], 24 * sums[i], 1e-5);
     }
   });
+}
+
+TEST(Functional, D9_a_tangent_of_one_rank_reaches_the_results_of_all) {
+  const std::vector<std::pair<std::string, Collective1>> all{
+      {"sum",
+       [](const auto& g, const Tensor& x) { return functional::all_reduce(g, x, ReduceOp::kSum); }},
+      {"product", [](const auto& g,
+                     const Tensor& x) { return functional::all_reduce(g, x, ReduceOp::kProd); }},
+      {"largest",
+       [](const auto& g, const Tensor& x) { return functional::all_reduce(g, x, ReduceOp::kMax); }},
+      {"reduce",
+       [](const auto& g, const Tensor& x) { return functional::reduce(g, x, ReduceOp::kAvg, 0); }},
+      {"broadcast", [](const auto& g, const Tensor& x) { return functional::broadcast(g, x, 1); }},
+      {"gather", [](const auto& g, const Tensor& x) { return functional::all_gather(g, x); }},
+      {"scatter", [](const auto& g,
+                     const Tensor& x) { return functional::reduce_scatter(g, x, ReduceOp::kSum); }},
+      {"exchange",
+       [](const auto& g, const Tensor& x) { return functional::all_to_all(g, x, {}, {}); }}};
+  for (const auto& [name, collective] : all) {
+    for (const bool recording : {false, true}) {
+      on_ranks(2, [&, collective = collective, name = name](const GroupPtr& group) {
+        const Tensor input = input_of(group->rank(), {4});
+        if (recording) set_requires_grad(input, true);
+        const Tensor direction = numbers({4}, 9, DType::kFloat64);
+        const bool moves = group->rank() == 1;
+        const int64_t level = enter_forward_level();
+        const Tensor output = collective(group, moves ? make_dual(input, direction) : input);
+        const Tensor tangent = unpack_dual(output).tangent;
+        const NoGrad no_grad;
+        std::vector<Tensor> sides;
+        for (const double step : {1e-6, -1e-6}) {
+          const Tensor moved = moves ? ops::add(input, ops::multiply(direction, step)) : input;
+          sides.push_back(ops::detach(collective(group, moved)));
+        }
+        const Tensor slope = ops::divide(ops::subtract(sides[0], sides[1]), 2e-6);
+        ASSERT_TRUE(tangent.defined()) << name;
+        EXPECT_LE(largest_difference({&tangent, 1}, {&slope, 1}), 1e-5F) << name;
+        exit_forward_level(level);
+        if (!recording) return;
+        const GradModeScope with_grad({true, false});
+        const Tensor loss = ops::sum(output);
+        backward({&loss, 1});
+        EXPECT_TRUE(grad_of(input).defined()) << name;
+      });
+    }
+  }
+}
+
+TEST(Functional, a_tangent_elsewhere_needs_a_level_on_this_rank) {
+  const auto errors = errors_of(
+      2,
+      [](const GroupPtr& group) {
+        Tensor input = input_of(group->rank(), {4});
+        set_requires_grad(input, true);
+        if (group->rank() == 1) {
+          enter_forward_level();
+          input = make_dual(input, numbers({4}, 9, DType::kFloat64));
+        }
+        functional::all_reduce(group, input, ReduceOp::kSum);
+      },
+      60, true);
+  ASSERT_TRUE(errors[0]);
+  EXPECT_EQ(errors[0]->code(), Code::kAutograd) << errors[0]->message();
 }
 
 TEST(Functional, D9_a_gradient_returns_to_the_sender_of_a_message) {
