@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "autograd/hooks.h"
@@ -150,8 +151,11 @@ class DataParallel final : public Object {
   // Of each parameter: it got a gradient in a backward that did not synchronize, since the last one
   // that did.
   std::vector<uint8_t> accumulated_;
-  std::vector<uint8_t> ready_;   // of each parameter
-  Tensor used_;                  // int32: how many ranks have a gradient of each parameter
+  std::vector<uint8_t> ready_;  // of each parameter
+  Tensor used_;                 // int32: how many ranks have a gradient of each parameter
+  // Parameters that this backward does not reach and whose gradients are memory of a bucket, with
+  // copies of these.
+  std::vector<std::pair<size_t, Tensor>> spared_;
   std::vector<size_t> missing_;  // members of each bucket that are not ready
   size_t next_bucket_ = 0;
   std::vector<WorkPtr> works_;

@@ -60,6 +60,7 @@ void DataParallel::reset() noexcept {
   expecting_ = false;
   begun_ = false;
   works_.clear();
+  spared_.clear();
 }
 
 void DataParallel::find_unused(std::span<const Tensor> outputs) {
@@ -88,6 +89,7 @@ void DataParallel::begin_reduction() {
   for (const Bucket& bucket : buckets_) missing_.push_back(bucket.plan().members.size());
   next_bucket_ = 0;
   works_.clear();
+  spared_.clear();
   events_.clear();
   if (options_.find_unused) {
     used_ = ops::zeros(Dims{static_cast<int64_t>(params_.size())}, DType::kInt32);
@@ -112,6 +114,9 @@ void DataParallel::mark_ready(size_t number, bool reached) {
   // Gradients add up over backwards, so one of an earlier backward counts also if this backward
   // does not reach the parameter here: another rank may have added to it.
   const Tensor grad = grad_of(params_[number]);
+  if (!reached && grad.defined() && same_memory(grad, bucket.view(place.index))) {
+    spared_.emplace_back(number, ops::clone(grad));
+  }
   if (reached || grad.defined()) {
     fill(bucket, place.index, grad);
   } else {
@@ -189,6 +194,10 @@ void DataParallel::finish() {
       const bool used = !used_.defined() || used_.data_as<int32_t>()[members[k]] != 0;
       if (used) give_back(buckets_[b], k);
     }
+  }
+  // What no rank has reached stays as it was, to the last bit.
+  for (const auto& [number, before] : spared_) {
+    if (used_.data_as<int32_t>()[number] == 0) ops::copy_(grad_of(params_[number]), before);
   }
   last_events_.swap(events_);
 }

@@ -248,6 +248,27 @@ TEST(DataParallel, P18_an_earlier_gradient_counts_also_where_the_last_backward_d
   }
 }
 
+TEST(DataParallel, a_gradient_that_nobody_reaches_keeps_each_bit_in_the_memory_of_its_bucket) {
+  on_ranks(3, [](const GroupPtr& group) {
+    const std::vector<Tensor> params{parameter({3}, 1), parameter({50}, 2)};
+    DataParallelOptions options;
+    options.find_unused = true;
+    options.gradient_as_bucket_view = true;
+    const ParallelPtr parallel = make_parallel(group, params, {}, options);
+    std::vector<float> before;
+    for (int64_t step = 0; step < 4; ++step) {
+      parallel->begin_forward();
+      const Tensor loss = step == 0
+                              ? ops::sum(ops::multiply(params[1], numbers({50}, group->rank())))
+                              : ops::sum(params[0]);
+      parallel->end_forward({&loss, 1});
+      backward({&loss, 1});
+      if (step == 0) before = floats(grad_of(params[1]));
+      EXPECT_EQ(floats(grad_of(params[1])), before);
+    }
+  });
+}
+
 TEST(DataParallel, P18_ranks_with_fewer_samples_join_the_others) {
   on_ranks(3, [](const GroupPtr& group) {
     const Network network(group->rank());
