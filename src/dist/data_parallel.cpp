@@ -131,49 +131,53 @@ bool DataParallel::set_sync(bool sync) noexcept {
 
 // With find_unused the order may differ from step to step, and between ranks.
 bool DataParallel::wants_rebuild() const noexcept {
-  return !rebuilt_ && !options_.find_unused && !last_events_.empty();
+  return !rebuilt_ && !options_.find_unused && stepped_;
 }
 
-void DataParallel::rebuild(int32_t source) {
+void DataParallel::rebuild() {
   std::vector<int64_t> order;
-  if (group_->rank() == source) {
+  if (group_->rank() == order_source_) {
     for (const Event& event : last_events_) {
       if (event.kind == EventKind::kReady) order.push_back(static_cast<int64_t>(event.number));
     }
   }
   order.resize(params_.size());
-  broadcast_numbers(*group_, params_[0].device(), order, source);
+  broadcast_numbers(*group_, params_[0].device(), order, order_source_);
   make_buckets(std::vector<size_t>(order.begin(), order.end()));
   rebuilt_ = true;
+}
+
+// The collectives before a forward, also on a rank that only takes part in that of others.
+void DataParallel::prepare(const Step& step) {
+  if (step.rebuilds) rebuild();
+  if (step.broadcasts) broadcast_buffers(step.lowest);
+  if (step.syncs) order_source_ = step.lowest;
 }
 
 void DataParallel::begin_forward() {
   const bool records = grad_enabled();
   const bool syncs = records && sync_;
   if (records && begun_) {
-    std::string missing;
-    for (size_t i = 0; i < ready_.size(); ++i) {
-      if (ready_[i] == 0) missing += concat(missing.empty() ? "" : ", ", i);
-    }
-    reset();
-    fail(Code::kAutograd, nullptr, __FILE__, __LINE__,
-         "expected the last backward to reach every parameter before a new forward, got no "
-         "gradient for parameters ",
-         missing, ", counted among those that require grad; find_unused allows that");
+    TSR_CHECK(current_backward() == nullptr, Code::kAutograd, nullptr,
+              "expected the end of the backward that averages gradients before a new forward, got "
+              "a forward inside it");
+    reset();  // that backward has thrown
   }
   const Quiet quiet;
+  Step step;
+  step.active = group_->size();
+  step.syncs = syncs;
+  step.rebuilds = syncs && wants_rebuild();
   // As before any forward: nothing changed since the last time if no step was taken between.
-  const bool broadcasts = forward_synced_ && options_.broadcast_buffers && !buffers_.empty();
-  int32_t source = 0;
+  step.broadcasts = forward_synced_ && options_.broadcast_buffers && !buffers_.empty();
   divisor_ = group_->size();
   if (join_) {
-    const Announced announced = announce(true, syncs, broadcasts);
-    check_even(announced);
-    source = last_active_ = announced.lowest;
-    if (!join_->divide_by_initial_size) divisor_ = announced.active;
+    step = announce(step);
+    check_even(step);
+    last_active_ = step.lowest;
+    if (!join_->divide_by_initial_size) divisor_ = step.active;
   }
-  if (syncs && wants_rebuild()) rebuild(source);
-  if (broadcasts) broadcast_buffers(source);
+  prepare(step);
   forward_synced_ = syncs;
   // A forward without gradients (a target, a validation) says nothing about the next backward.
   if (!records) return;
@@ -213,17 +217,16 @@ void DataParallel::begin_join(JoinOptions options) {
   last_active_ = -1;
 }
 
-DataParallel::Announced DataParallel::announce(bool active, bool syncs, bool broadcasts) const {
+// `mine.active` is 0 on a rank that has no more samples.
+DataParallel::Step DataParallel::announce(const Step& mine) const {
   const auto size = static_cast<size_t>(group_->size());
   std::vector<int64_t> numbers(size + 3, 0);
-  if (active) {
-    numbers[static_cast<size_t>(group_->rank())] = 1;
-    numbers[size] = syncs ? 1 : 0;
-    numbers[size + 1] = syncs && wants_rebuild() ? 1 : 0;
-    numbers[size + 2] = broadcasts ? 1 : 0;
-  }
+  numbers[static_cast<size_t>(group_->rank())] = mine.active > 0 ? 1 : 0;
+  numbers[size] = mine.syncs ? 1 : 0;
+  numbers[size + 1] = mine.rebuilds ? 1 : 0;
+  numbers[size + 2] = mine.broadcasts ? 1 : 0;
   sum_numbers(*group_, params_[0].device(), numbers);
-  Announced found;
+  Step found;
   for (size_t rank = size; rank-- > 0;) {
     if (numbers[rank] == 0) continue;
     ++found.active;
@@ -235,10 +238,20 @@ DataParallel::Announced DataParallel::announce(bool active, bool syncs, bool bro
   return found;
 }
 
-void DataParallel::check_even(const Announced& announced) const {
-  TSR_CHECK(!join_->fail_when_uneven || announced.active == 0 || announced.active == group_->size(),
-            Code::kValue, nullptr, "expected the same number of forwards on all ranks, got only ",
-            announced.active, " of ", group_->size(), " ranks that have one more");
+// All ranks come here with the same numbers; the error ends the join on each.
+void DataParallel::check_even(const Step& step) {
+  if (!join_->fail_when_uneven || step.active == 0 || step.active == group_->size()) return;
+  leave_join();
+  fail(Code::kValue, nullptr, __FILE__, __LINE__,
+       "expected the same number of forwards on all ranks, got only ", step.active, " of ",
+       group_->size(), " ranks that have one more");
+}
+
+// Ranks that made different numbers of forwards go on alike.
+void DataParallel::leave_join() noexcept {
+  join_.reset();
+  forward_synced_ = true;
+  expecting_ = false;
 }
 
 void DataParallel::end_join() {
@@ -246,16 +259,15 @@ void DataParallel::end_join() {
   const Quiet quiet;
   const struct End {
     DataParallel& self;
-    ~End() { self.join_.reset(); }
+    ~End() { self.leave_join(); }
   } end{*this};
   for (;;) {
-    const Announced announced = announce(false, false, false);
-    if (announced.active == 0) break;
-    check_even(announced);
-    last_active_ = announced.lowest;
-    if (announced.rebuilds) rebuild(announced.lowest);
-    if (announced.broadcasts) broadcast_buffers(announced.lowest);
-    if (announced.syncs) shadow_backward();
+    const Step step = announce({});
+    if (step.active == 0) break;
+    check_even(step);
+    last_active_ = step.lowest;
+    prepare(step);
+    if (step.syncs) shadow_backward();
   }
   if (last_active_ >= 0) broadcast_model(last_active_);
 }

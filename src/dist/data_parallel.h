@@ -46,7 +46,7 @@ struct JoinOptions {
 // bucket. A bucket that is full is reduced while the backward goes on; buckets start in the same
 // order on all ranks. When the outermost backward ends, a callback waits for them and copies the
 // averages into .grad. After the first step the buckets are planned anew, in the order in which
-// rank 0 got its gradients.
+// rank 0 got its gradients (in a join the first rank that had samples).
 //
 // All ranks call the same functions in the same order. One thread at a time, as for a tensor that
 // is written; the backward runs on the thread of the forward.
@@ -59,7 +59,7 @@ class DataParallel final : public Object {
                const DataParallelOptions& options);
   static void destroy(DataParallel* parallel) noexcept;
 
-  // Throws kAutograd if the last backward did not reach all parameters.
+  // Throws kAutograd inside a backward that averages gradients. One that threw is forgotten.
   void begin_forward();
   // `outputs`: the tensors from which the backward may start; read with find_unused only.
   void end_forward(std::span<const Tensor> outputs);
@@ -86,8 +86,8 @@ class DataParallel final : public Object {
     size_t number;
     int64_t time;
   };
-  // What the ranks tell each other before a forward between begin_join and end_join.
-  struct Announced {
+  // What happens before and after a forward. Between begin_join and end_join ranks tell each other.
+  struct Step {
     int64_t active = 0;  // ranks that have samples
     int32_t lowest = 0;  // the first of them
     bool syncs = false, rebuilds = false, broadcasts = false;
@@ -103,12 +103,14 @@ class DataParallel final : public Object {
   void check_model(std::span<const Tensor> params) const;
   void add_hooks();
   void make_buckets(std::span<const size_t> order);
-  void rebuild(int32_t source);
+  void rebuild();
   void broadcast_model(int32_t source) const;
   void broadcast_buffers(int32_t source) const;
   [[nodiscard]] bool wants_rebuild() const noexcept;
-  [[nodiscard]] Announced announce(bool active, bool syncs, bool broadcasts) const;
-  void check_even(const Announced& announced) const;
+  void prepare(const Step& step);
+  [[nodiscard]] Step announce(const Step& mine) const;
+  void check_even(const Step& step);
+  void leave_join() noexcept;
   void find_unused(std::span<const Tensor> outputs);
 
   // One backward.
@@ -141,7 +143,9 @@ class DataParallel final : public Object {
   bool expecting_ = false;      // the next backward synchronizes
   bool begun_ = false;          // it has begun
   bool forward_synced_ = true;  // the last forward was one that synchronizes
+  bool stepped_ = false;        // a backward has synchronized, on this rank or without it
   bool rebuilt_ = false;
+  int32_t order_source_ = 0;  // a rank that took part in the last forward that synchronizes
   std::optional<JoinOptions> join_;
   int32_t last_active_ = -1;  // a rank that took part in the last step between begin_ and end_join
   int64_t divisor_ = 1;

@@ -200,6 +200,7 @@ void DataParallel::finish() {
     if (used_.data_as<int32_t>()[number] == 0) ops::copy_(grad_of(params_[number]), before);
   }
   last_events_.swap(events_);
+  stepped_ = true;
 }
 
 void DataParallel::give_back(const Bucket& bucket, size_t place) const {
@@ -228,6 +229,7 @@ void DataParallel::shadow_backward() {
     works.push_back(group_->all_reduce(none, ReduceOp::kSum));
   }
   for (const WorkPtr& work : works) work->wait();
+  stepped_ = true;
 }
 
 }  // namespace tsr::dist

@@ -317,6 +317,99 @@ TEST(DataParallel, uneven_inputs_may_be_refused_on_all_ranks) {
   }
 }
 
+// One step of ordinary training.
+void step_of(const ParallelPtr& parallel, const Network& network, int64_t step) {
+  parallel->begin_forward();
+  const Tensor loss = mean_of_squares(network(batch(step), true));
+  parallel->end_forward({&loss, 1});
+  backward({&loss, 1});
+}
+
+TEST(DataParallel, P18_a_rank_without_samples_plans_the_buckets_with_the_others) {
+  for (const int32_t without : {0, 1}) {
+    for (const int64_t steps : {1, 2}) {
+      on_ranks(2, [&](const GroupPtr& group) {
+        const Network network;
+        const ParallelPtr parallel =
+            make_parallel(group, network.params, network.buffers, small_buckets());
+        parallel->begin_join({});
+        for (int64_t step = 0; step < steps && group->rank() != without; ++step) {
+          step_of(parallel, network, step);
+        }
+        parallel->end_join();
+        step_of(parallel, network, steps);
+        const json report = json::parse(parallel->report());
+        EXPECT_EQ(report["rebuilt"], true);
+        // In the order of the gradients, which the rank without samples has not seen.
+        EXPECT_EQ(report["buckets"][0]["params"][0].get<size_t>() / 2, 2U);
+        EXPECT_EQ(report["buckets"].back()["params"].back().get<size_t>() / 2, 0U);
+      });
+    }
+  }
+}
+
+TEST(DataParallel, P18_ranks_go_on_alike_after_a_join_that_ended_between_two_synchronizations) {
+  on_ranks(2, [](const GroupPtr& group) {
+    const Network network;
+    const ParallelPtr parallel =
+        make_parallel(group, network.params, network.buffers, small_buckets());
+    parallel->begin_join({});
+    for (int64_t step = 0; step < 4 - group->rank(); ++step) {
+      parallel->set_sync(step % 2 == 1);
+      step_of(parallel, network, step);
+    }
+    parallel->set_sync(true);
+    parallel->end_join();
+    for (const Tensor& param : network.params) set_grad(param, {});
+    step_of(parallel, network, 4);
+    const Tensor mine = grad_of(network.params[0]), sum = ops::clone(mine);
+    group->all_reduce(sum, ReduceOp::kSum)->wait();
+    EXPECT_EQ(floats(sum), floats(ops::multiply(mine, 2.0)));
+  });
+}
+
+TEST(DataParallel, ranks_go_on_alike_after_uneven_inputs_were_refused) {
+  on_ranks(2, [](const GroupPtr& group) {
+    const Network network;
+    const ParallelPtr parallel =
+        make_parallel(group, network.params, network.buffers, small_buckets());
+    bool refused = false;
+    try {
+      parallel->begin_join({true, true});
+      for (int64_t step = 0; step < 1 + group->rank(); ++step) step_of(parallel, network, step);
+      parallel->end_join();
+    } catch (const Error& error) {
+      refused = error.code() == Code::kValue;
+    }
+    EXPECT_TRUE(refused);
+    step_of(parallel, network, 2);
+    parallel->begin_join({});
+    parallel->end_join();
+  });
+}
+
+TEST(DataParallel, a_forward_follows_a_backward_that_threw) {
+  on_ranks(2, [](const GroupPtr& group) {
+    const Network network;
+    const ParallelPtr parallel =
+        make_parallel(group, network.params, network.buffers, small_buckets());
+    parallel->begin_forward();
+    const Tensor first = network.params[0];
+    // Of the last gradients, so that others are on their way.
+    const HookHandle hook = add_tensor_hook(first, [](const Tensor&) -> Tensor {
+      throw Error(Code::kCallback, nullptr, "stop", __FILE__, __LINE__);
+    });
+    const Tensor failing = mean_of_squares(network(batch(0)));
+    EXPECT_THROW(backward({&failing, 1}), Error);
+    hook.remove();
+    for (const Tensor& param : network.params) set_grad(param, {});
+    step_of(parallel, network, 1);
+    const Tensor mine = grad_of(network.params[0]), sum = ops::clone(mine);
+    group->all_reduce(sum, ReduceOp::kSum)->wait();
+    EXPECT_EQ(floats(sum), floats(ops::multiply(mine, 2.0)));
+  });
+}
+
 TEST(DataParallel, parameters_of_several_dtypes_are_reduced_in_buckets_of_their_own) {
   on_ranks(2, [](const GroupPtr& group) {
     const std::vector<Tensor> params{parameter({4}, 1, DType::kFloat64), parameter({4}, 2),

@@ -1559,7 +1559,8 @@
 
 # Before a forward: all ranks get the buffers of rank 0. With grad mode on, the next backward
 # averages gradients; it must run on this thread.
-# AUTOGRAD if the last backward did not reach every parameter; the errors of collectives.
+# AUTOGRAD inside a backward that averages gradients; the errors of collectives. A backward
+# that failed is forgotten.
 @c tsr_data_parallel_forward_begin(parallel::tsr_data_parallel)::tsr_status
 
 # After a forward. With find_unused it reads which parameters the outputs depend on, so that
@@ -1575,7 +1576,7 @@
 # Until tsr_data_parallel_join_end the ranks may have different numbers of forwards. Costs a
 # small collective per forward.
 # VALUE inside another join. With fail_when_uneven all ranks get VALUE when one has no more
-# samples.
+# samples, which ends the join.
 @c tsr_data_parallel_join_begin(parallel::tsr_data_parallel, divide_by_initial_size::Int32,
     fail_when_uneven::Int32)::tsr_status
 

@@ -1854,7 +1854,8 @@ extern "C" {
 
     /// Before a forward: all ranks get the buffers of rank 0. With grad mode on, the next backward
     /// averages gradients; it must run on this thread.
-    /// AUTOGRAD if the last backward did not reach every parameter; the errors of collectives.
+    /// AUTOGRAD inside a backward that averages gradients; the errors of collectives. A backward
+    /// that failed is forgotten.
     /// Needs exclusive access to its arguments.
     pub fn tsr_data_parallel_forward_begin(parallel: tsr_data_parallel) -> tsr_status;
 
@@ -1877,7 +1878,7 @@ extern "C" {
     /// Until tsr_data_parallel_join_end the ranks may have different numbers of forwards. Costs a
     /// small collective per forward.
     /// VALUE inside another join. With fail_when_uneven all ranks get VALUE when one has no more
-    /// samples.
+    /// samples, which ends the join.
     /// divide_by_initial_size: 1: gradients are divided by the number of all ranks, 0: of those
     /// that still have samples
     /// Needs exclusive access to its arguments.
