@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tessera::amp::GradScaler;
-use tessera::autograd::{is_grad_enabled, saved_tensor_hooks, SavedHooksGuard};
+use tessera::autograd::{is_grad_enabled, saved_tensor_hooks, NodeBuilder, SavedHooksGuard};
 use tessera::data_parallel::DataParallel;
 use tessera::optim::{Optimizer, Sgd};
 use tessera::{DType, ErrorKind, Result, Tensor};
@@ -228,6 +228,21 @@ fn saved_tensor_hooks_that_push_others_when_they_go() -> Result<()> {
         Ok(())
     };
     std::thread::spawn(rounds).join().expect("no panic")
+}
+
+#[test]
+fn nothing_saved_is_an_error_and_no_tensor() -> Result<()> {
+    let x = Tensor::ones(&[2])?.requiring_grad()?;
+    let y = x.detach()?.deep_clone()?;
+    let node = NodeBuilder::new("Nothing", &[&x], |context, grads| {
+        context.saved(0)?;
+        Ok(grads.to_vec())
+    })?;
+    node.save(&[None])?;
+    node.attach(&[&y])?;
+    let error = y.sum()?.backward().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Value, "{error}");
+    Ok(())
 }
 
 /// Whether `T` can be cloned: the constant of the type, if it has it, hides that of the trait.

@@ -7,7 +7,7 @@
 
 use super::forward_ad::ForwardOff;
 use super::{is_grad_enabled, Node};
-use crate::arguments::{count, handles, one, sparse_handles};
+use crate::arguments::{count, handles, sparse_handles};
 use crate::error::{callback, done, drop_box, text};
 use crate::{no_grad, Error, ErrorKind, Result, Tensor};
 use std::borrow::Borrow;
@@ -30,11 +30,19 @@ pub struct BackwardContext<'a> {
 }
 
 impl BackwardContext<'_> {
-    /// The tensor that was saved as number `index`; an error if it was changed in place since then.
+    /// The tensor that was saved as number `index`; an error if it was changed in place since then,
+    /// or if `None` was saved.
     pub fn saved(&self, index: usize) -> Result<Tensor> {
-        one(|out| {
-            // SAFETY: the node is lent for the call of the backward, which the lifetime says.
-            unsafe { sys::tsr_node_saved(self.node, index as i64, out) }
+        let mut tensor = null_mut();
+        // SAFETY: the node is lent for the call of the backward, which the lifetime says; a success
+        // gives a new reference or null.
+        let tensor = unsafe {
+            done(sys::tsr_node_saved(self.node, index as i64, &mut tensor))?;
+            Tensor::adopt_optional(tensor)
+        };
+        tensor.ok_or_else(|| {
+            let text = format!("saved: index: expected the number of a tensor, got {index}: None");
+            Error::new(ErrorKind::Value, text)
         })
     }
 
