@@ -143,7 +143,11 @@ pub struct Profiler {
     stacks: bool,
 }
 
-type Ready = Box<dyn FnMut(&Profiler) -> Result<()>>;
+// SAFETY: the ABI lets any handle be used and released on any thread; the closure is `Send`.
+unsafe impl Send for Profiler {}
+
+// The library may drop the closure on any thread.
+type Ready = Box<dyn FnMut(&Profiler) -> Result<()> + Send>;
 
 unsafe extern "C" fn ready(user: *mut c_void, handle: sys::tsr_profiler) -> i32 {
     callback(|| {
@@ -159,10 +163,17 @@ impl Profiler {
         Self::with_ready(options, |_| Ok(()))
     }
 
-    /// The same; `body` is called after each cycle, in `step` or `stop`, which return its error.
+    /// The same; `body` is called after each cycle, in `step` or `stop`, which return its error. It
+    /// may be dropped on another thread.
+    ///
+    /// ```compile_fail
+    /// # use tessera::profiler::{Profiler, ProfilerOptions};
+    /// let held = std::rc::Rc::new(());
+    /// Profiler::with_ready(&ProfilerOptions::default(), move |_| Ok(drop(held.clone())));
+    /// ```
     pub fn with_ready(
         options: &ProfilerOptions,
-        body: impl FnMut(&Profiler) -> Result<()> + 'static,
+        body: impl FnMut(&Profiler) -> Result<()> + Send + 'static,
     ) -> Result<Self> {
         let spans = sys::TSR_TRACE_CALL | sys::TSR_TRACE_LAUNCH | sys::TSR_TRACE_NODE;
         let memory = if options.memory { sys::TSR_TRACE_ALLOCATE | sys::TSR_TRACE_FREE } else { 0 };

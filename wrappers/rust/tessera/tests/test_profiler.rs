@@ -83,6 +83,22 @@ fn r11_schedule_calls_back_after_each_cycle() -> Result<()> {
 }
 
 #[test]
+fn a_profiler_moves_to_another_thread_with_its_closure() -> Result<()> {
+    let _turn = turn();
+    let cycles = Arc::new(AtomicI32::new(0));
+    let counted = cycles.clone();
+    let mut profiler = Profiler::with_ready(&ProfilerOptions::default(), move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    })?;
+    profiler.start()?;
+    let stop = std::thread::spawn(move || profiler.stop());
+    stop.join().expect("the thread ends")?;
+    assert_eq!((cycles.load(Ordering::Relaxed), Arc::strong_count(&cycles)), (1, 1));
+    Ok(())
+}
+
+#[test]
 fn errors_of_the_closure_and_of_wrong_use_come_back() -> Result<()> {
     let _turn = turn();
     let options = ProfilerOptions::default();
