@@ -14,16 +14,14 @@ pub use history::{
     holders, is_recording, on_out_of_memory, record_history, set_limit_fraction, set_settings,
     settings, viewer, viewer_of, HistoryGuard, HistoryOptions, OutOfMemoryGuard, Settings,
 };
-pub use sys::{
-    tsr_memory_pool_stat as PoolStat, tsr_memory_stat as Stat, tsr_memory_stats as Stats,
-};
+mod stats;
+pub use stats::{stats, PoolStat, Stat, Stats};
 
-/// The statistics of a device's allocator. Bytes in use now: `stats.allocated_bytes.all.current`.
-pub fn stats(device: Device) -> Result<Stats> {
-    let mut stats = Stats::default();
-    // SAFETY: the struct has its size.
-    done(unsafe { sys::tsr_memory_stats_get(device.kind as i32, device.index, &mut stats) })?;
-    Ok(stats)
+/// A number of bytes for "no bound".
+const NO_BOUND: i64 = i64::MAX;
+
+fn bound_from(nbytes: i64) -> Option<i64> {
+    Some(nbytes).filter(|&nbytes| nbytes != NO_BOUND)
 }
 
 /// Every segment and block and the recorded history, as one JSON object.
@@ -72,12 +70,12 @@ pub fn limit(device: Device) -> Result<Option<i64>> {
     let mut nbytes = 0;
     // SAFETY: `nbytes` is writable.
     done(unsafe { sys::tsr_memory_limit(device.kind as i32, device.index, &mut nbytes) })?;
-    Ok(Some(nbytes).filter(|&nbytes| nbytes != i64::MAX))
+    Ok(bound_from(nbytes))
 }
 
 /// Sets the most bytes the allocator may hold; `None` lifts the limit. Memory in use stays.
 pub fn set_limit(device: Device, nbytes: Option<i64>) -> Result<()> {
-    let nbytes = nbytes.unwrap_or(i64::MAX);
+    let nbytes = nbytes.unwrap_or(NO_BOUND);
     // SAFETY: plain numbers.
     done(unsafe { sys::tsr_memory_set_limit(device.kind as i32, device.index, nbytes) })
 }
@@ -116,6 +114,17 @@ pub struct Pressure {
     pub live_tensors: i64,
 }
 
+impl Pressure {
+    fn of(event: &sys::tsr_memory_event) -> Self {
+        Self {
+            requested: event.requested,
+            cached_free: event.cached_free,
+            live_bytes: event.live_bytes,
+            live_tensors: event.live_handles,
+        }
+    }
+}
+
 type Callback = Box<dyn Fn(&Pressure) -> bool + Send + Sync>;
 
 /// A registered pressure closure, removed when this is dropped.
@@ -133,12 +142,7 @@ impl Drop for PressureGuard {
 unsafe extern "C" fn run_pressure(user: *mut c_void, event: *const sys::tsr_memory_event) -> i32 {
     // SAFETY: user is the box of `on_pressure`, the event is valid during the call.
     let (callback, event) = unsafe { (&*user.cast::<Callback>(), &*event) };
-    let told = Pressure {
-        requested: event.requested,
-        cached_free: event.cached_free,
-        live_bytes: event.live_bytes,
-        live_tensors: event.live_handles,
-    };
+    let told = Pressure::of(event);
     match catch_unwind(AssertUnwindSafe(|| callback(&told))) {
         Ok(true) => sys::TSR_PRESSURE_FREED_MAYBE,
         Ok(false) => sys::TSR_PRESSURE_NOTHING,
@@ -155,14 +159,14 @@ pub fn pressure_threshold(device: Device) -> Result<Option<i64>> {
     let (kind, index, mut nbytes) = (device.kind as i32, device.index, 0);
     // SAFETY: `nbytes` is writable.
     done(unsafe { sys::tsr_memory_pressure_threshold(kind, index, &mut nbytes) })?;
-    Ok(Some(nbytes).filter(|&nbytes| nbytes != i64::MAX))
+    Ok(bound_from(nbytes))
 }
 
 /// Makes pressure closures run also before the allocator takes memory from the device that would
 /// raise the held bytes above this number; `None`, the state at the start, means only when memory
 /// runs out.
 pub fn set_pressure_threshold(device: Device, nbytes: Option<i64>) -> Result<()> {
-    let (kind, nbytes) = (device.kind as i32, nbytes.unwrap_or(i64::MAX));
+    let (kind, nbytes) = (device.kind as i32, nbytes.unwrap_or(NO_BOUND));
     // SAFETY: plain numbers.
     done(unsafe { sys::tsr_memory_pressure_threshold_set(kind, device.index, nbytes) })
 }

@@ -303,6 +303,8 @@ fn r15_memory_is_given_back_when_the_owner_is_dropped() -> Result<()> {
 fn r9_settings_change_one_by_one() -> Result<()> {
     let _turn = turn();
     let before = memory::settings(Device::CPU)?;
+    assert_eq!((before.max_split_size, before.expandable_segments), (None, false));
+    assert_eq!(memory::stats(Device::CPU)?.max_split_size, None);
     let mut settings = before;
     settings.roundup_power2_divisions = 4;
     memory::set_settings(Device::CPU, &settings)?;
@@ -311,6 +313,7 @@ fn r9_settings_change_one_by_one() -> Result<()> {
     let error = memory::set_settings(Device::CPU, &settings).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Value);
     memory::set_settings(Device::CPU, &before)?;
+    assert_eq!(memory::settings(Device::CPU)?, before);
     memory::set_limit_fraction(Device::CPU, 0.5)?;
     assert!(memory::limit(Device::CPU)?.is_some());
     memory::set_limit(Device::CPU, None)?;

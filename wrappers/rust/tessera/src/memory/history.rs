@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Recordings: which operation asked for each block, where in the program, and a page about it.
 
-use super::{buffer_text, Pressure};
+use super::{bound_from, buffer_text, Pressure, NO_BOUND};
 use crate::error::{done, drop_box, drop_quietly};
 use crate::host_stack::give_host_stack;
 use crate::{Device, Result};
@@ -10,8 +10,6 @@ use std::ffi::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
 use tessera_sys as sys;
-
-pub use sys::tsr_memory_settings as Settings;
 
 /// What a recording keeps.
 #[derive(Clone, Copy, Debug)]
@@ -107,17 +105,49 @@ pub fn viewer_of(snapshot: &str) -> Result<String> {
 // ---- Settings ----
 
 /// How the caching allocator of a device keeps memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Rounds sizes up to this many steps per power of two, so that similar sizes share blocks; a
+    /// power of two, or 0.
+    pub roundup_power2_divisions: i32,
+    /// Blocks of at least this size, above 20 MiB, are not split and do not serve smaller requests.
+    pub max_split_size: Option<i64>,
+    /// Such a block may be larger than a request by less than this.
+    pub max_non_split_rounding: i64,
+    /// Above this fraction of the limit, the segments unused for longest go back first; 0 for never.
+    pub garbage_collection_threshold: f64,
+    /// Segments grow in place, so that blocks of all sizes share a range of addresses; excludes
+    /// `max_split_size`.
+    pub expandable_segments: bool,
+}
+
+/// The settings that hold now.
 pub fn settings(device: Device) -> Result<Settings> {
-    let mut settings = Settings::default();
+    let mut found = sys::tsr_memory_settings::default();
     // SAFETY: the struct has its size.
-    done(unsafe { sys::tsr_memory_settings_get(device.kind as i32, device.index, &mut settings) })?;
-    Ok(settings)
+    done(unsafe { sys::tsr_memory_settings_get(device.kind as i32, device.index, &mut found) })?;
+    Ok(Settings {
+        roundup_power2_divisions: found.roundup_power2_divisions,
+        max_split_size: bound_from(found.max_split_size),
+        max_non_split_rounding: found.max_non_split_rounding,
+        garbage_collection_threshold: found.garbage_collection_threshold,
+        expandable_segments: found.expandable_segments != 0,
+    })
 }
 
 /// Changes how the caching allocator keeps memory; begin with what [`settings`] gives.
 pub fn set_settings(device: Device, settings: &Settings) -> Result<()> {
+    let given = sys::tsr_memory_settings {
+        roundup_power2_divisions: settings.roundup_power2_divisions,
+        max_split_size: settings.max_split_size.unwrap_or(NO_BOUND),
+        max_non_split_rounding: settings.max_non_split_rounding,
+        garbage_collection_threshold: settings.garbage_collection_threshold,
+        expandable_segments: settings.expandable_segments.into(),
+        ..Default::default()
+    };
     // SAFETY: the struct has its size.
-    done(unsafe { sys::tsr_memory_settings_set(device.kind as i32, device.index, settings) })
+    done(unsafe { sys::tsr_memory_settings_set(device.kind as i32, device.index, &given) })
 }
 
 /// Limits what the allocator may hold to a fraction of the device's memory.
@@ -145,12 +175,7 @@ impl Drop for OutOfMemoryGuard {
 unsafe extern "C" fn observe(user: *mut c_void, event: *const sys::tsr_memory_event) {
     // SAFETY: user is the box of `on_out_of_memory`, the event is valid during the call.
     let (observer, event) = unsafe { (&*user.cast::<Observer>(), &*event) };
-    let told = Pressure {
-        requested: event.requested,
-        cached_free: event.cached_free,
-        live_bytes: event.live_bytes,
-        live_tensors: event.live_handles,
-    };
+    let told = Pressure::of(event);
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| observer(&told))) {
         drop_quietly(panic);
     }
