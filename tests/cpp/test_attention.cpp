@@ -38,6 +38,9 @@ TEST(Attention, parameters_have_pytorchs_names_and_shapes) {
   options.bias = false;
   options.add_bias_kv = true;
   nn::MultiheadAttention apart(6, 2, options);
+  EXPECT_EQ(parameter_names(apart),
+            (std::vector<std::string>{"q_proj_weight", "k_proj_weight", "v_proj_weight", "bias_k",
+                                      "bias_v", "out_proj.weight"}));
   apart.load_state_dict(apart.state_dict());
   const TensorMap state = apart.state_dict();
   EXPECT_EQ(state.size(), 6U);

@@ -31,7 +31,7 @@ end
         ["in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"]
     apart = MultiheadAttention(6, 2; kdim=3, bias=false, add_bias_kv=true)
     @test first.(Tessera.named_params(apart)) == ["q_proj_weight", "k_proj_weight", "v_proj_weight",
-        "out_proj.weight", "bias_k", "bias_v"]
+        "bias_k", "bias_v", "out_proj.weight"]
     @test size(apart.k_proj_weight) == (6, 3) && size(apart.bias_k) == (1, 1, 6)
     @test_throws ArgumentError MultiheadAttention(6, 4)
     @test_throws ArgumentError MultiheadAttention(6, 2; dropout=2)

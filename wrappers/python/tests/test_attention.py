@@ -248,6 +248,12 @@ def test_multihead_attention_is_pytorchs(options: dict[str, Any], call: str) -> 
     compare(ours, theirs, q, k, v, **extra)
 
 
+def test_parameters_have_pytorchs_names() -> None:
+    layer = nn.MultiheadAttention(6, 2, kdim=3, bias=False, add_bias_kv=True)
+    wanted = ["q_proj_weight", "k_proj_weight", "v_proj_weight", "bias_k", "bias_v", "out_proj.weight"]
+    assert [name for name, _ in layer.named_parameters()] == wanted
+
+
 def test_self_attention_is_one_projection_with_the_same_result() -> None:
     ours, theirs = pair_of("MultiheadAttention", 8, 4)
     x = normal(5, 2, 8)

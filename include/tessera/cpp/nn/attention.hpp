@@ -78,9 +78,9 @@ class MultiheadAttention : public Module {
     register_parameter("v_proj_weight", v_proj_weight);
     register_parameter("in_proj_weight", in_proj_weight);
     register_parameter("in_proj_bias", in_proj_bias);
-    register_module("out_proj", out_proj);
     register_parameter("bias_k", bias_k);
     register_parameter("bias_v", bias_v);
+    register_module("out_proj", out_proj);
   }
 
   // The result and, with need_weights, the weights; else the second tensor is undefined.

@@ -18,9 +18,9 @@ struct MultiheadAttention <: Layer
     k_proj_weight::Union{Nothing,Tensor}
     v_proj_weight::Union{Nothing,Tensor}
     in_proj_bias::Union{Nothing,Tensor}
-    out_proj::Dense
     bias_k::Union{Nothing,Tensor}
     bias_v::Union{Nothing,Tensor}
+    out_proj::Dense
     heads::Int
     dropout::Float64
     add_zero_attn::Bool
@@ -46,7 +46,7 @@ function MultiheadAttention(features::Integer, heads::Integer; dropout=0, bias=t
         parameter(normal!(empty((1, 1, features); dtype=dtype); std=sqrt(1 / features))) : nothing
     return MultiheadAttention(same ? glorot_parameter(dtype, 3 * features, features) : nothing,
         weight(features), weight(kdim), weight(vdim),
-        bias ? parameter(filled(dtype, 0, 3 * features)) : nothing, out_proj, row(), row(), heads,
+        bias ? parameter(filled(dtype, 0, 3 * features)) : nothing, row(), row(), out_proj, heads,
         dropout, add_zero_attn, batch_first, Mode(true))
 end
 

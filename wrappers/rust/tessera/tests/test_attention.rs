@@ -36,7 +36,7 @@ fn parameters_have_pytorchs_names_and_shapes() -> Result<()> {
     );
     let apart = MultiheadAttention::with(6, 2, |c| c.kdim(Some(3)).bias(false).add_bias_kv(true))?;
     let expected =
-        ["q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight", "bias_k", "bias_v"];
+        ["q_proj_weight", "k_proj_weight", "v_proj_weight", "bias_k", "bias_v", "out_proj.weight"];
     assert_eq!(names(&apart), expected);
     assert_eq!(apart.state_dict()?["k_proj_weight"].shape(), [6, 3]);
     apart.load_state_dict(&apart.state_dict()?)?;

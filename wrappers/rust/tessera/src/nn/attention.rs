@@ -229,11 +229,11 @@ impl Module for MultiheadAttention {
         if let Some(bias) = &self.in_proj_bias {
             visitor.parameter("in_proj_bias", bias);
         }
-        visitor.module("out_proj", &self.out_proj);
         if let Some([k, v]) = &self.rows {
             visitor.parameter("bias_k", k);
             visitor.parameter("bias_v", v);
         }
+        visitor.module("out_proj", &self.out_proj);
         visitor.training(&self.training);
     }
 }
