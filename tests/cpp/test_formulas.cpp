@@ -120,6 +120,22 @@ TEST(Formulas, fractional_pooling_has_the_windows_of_its_samples) {
   EXPECT_THROW(nn::FractionalMaxPool2d::of_ratio(2, {0.5, INFINITY})(x), InvalidValueError);
 }
 
+TEST(Formulas, fractional_pooling_of_16_bit_floats_has_the_windows_of_float64) {
+  const nn::FractionalMaxPool2d layer({1, 2}, {2, 400});
+  const Tensor samples = doubles({0.25, 0.5}).reshape({1, 1, 2});
+  for (const DType dtype : {kFloat16, kBFloat16}) {
+    const Tensor x = wave({1, 1, 2, 5000}).astype(dtype);
+    const auto drawn = [&](DType of) {
+      manual_seed(3);
+      return layer.with_positions(x.astype(of)).second.to_vector<int64_t>();
+    };
+    EXPECT_EQ(drawn(dtype), drawn(kFloat32));
+    const Tensor wanted = layer.with_positions(x.astype(kFloat64), samples).second;
+    const Tensor found = layer.with_positions(x, samples.astype(dtype)).second;
+    EXPECT_EQ(found.to_vector<int64_t>(), wanted.to_vector<int64_t>());
+  }
+}
+
 TEST(Formulas, the_adaptive_softmax_gives_the_values_of_the_table) {
   nn::AdaptiveLogSoftmaxWithLoss layer(8, 10, {3, 6}, 2, true, kFloat64);
   auto named = layer.named_parameters();

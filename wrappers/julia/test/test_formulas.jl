@@ -78,6 +78,18 @@ end
     @test_throws ArgumentError FractionalMaxPool2d(2; output_ratio=Inf)(x)
 end
 
+@testset "test_fractional_pooling_of_16_bit_floats_has_the_windows_of_float64" begin
+    layer = FractionalMaxPool2d((1, 2); output_size=(2, 400), return_indices=true)
+    samples = Tessera.reshape_row_major(Tensor([0.25, 0.5]), (1, 1, 2))
+    for dtype in (Float16, Tessera.BFloat16)
+        x = Tessera.astype(wave(1, 1, 2, 5000), dtype)
+        drawn(x) = (Tessera.seed!(3); Array(layer(x)[2]))
+        @test drawn(x) == drawn(Tessera.astype(x, Float32))
+        wanted = layer(Tessera.astype(x, Float64); samples)[2]
+        @test Array(layer(x; samples=Tessera.astype(samples, dtype))[2]) == Array(wanted)
+    end
+end
+
 @testset "test_the_adaptive_softmax_gives_the_values_of_the_table" begin
     layer = AdaptiveLogSoftmaxWithLoss(8, 10, [3, 6]; div_value=2, head_bias=true, dtype=Float64)
     named = sort(named_params(layer); by=first)

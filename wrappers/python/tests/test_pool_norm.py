@@ -357,6 +357,20 @@ def test_fractional_max_pooling_is_pytorchs(axes: int, sizes: dict[str, Any]) ->
     np.testing.assert_array_equal(alone.detach().numpy(), wanted[0].detach().numpy())
 
 
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
+def test_fractional_max_pooling_of_16_bit_floats_has_the_windows_of_float64(dtype: Any) -> None:
+    x = ts.sin(ts.arange(10000.0)).reshape((1, 1, 2, 5000)).astype(dtype)
+
+    def positions(x: ts.Tensor, samples: ts.Tensor | None) -> list[int]:
+        ts.manual_seed(3)
+        found = F.fractional_max_pool2d_with_positions(x, (1, 2), (2, 400), samples=samples)
+        return found[1].flatten().tolist()
+
+    assert positions(x, None) == positions(x.astype(ts.float32), None)
+    samples = ts.asarray([[[0.25, 0.5]]], dtype=ts.float64)
+    assert positions(x, samples.astype(dtype)) == positions(x.astype(ts.float64), samples)
+
+
 def test_fractional_max_pooling_draws_its_windows_and_refuses_what_does_not_fit() -> None:
     x = ts.arange(100.0).reshape((1, 1, 10, 10))
     pool = nn.FractionalMaxPool2d(2, output_ratio=0.7)

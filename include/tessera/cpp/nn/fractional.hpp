@@ -110,14 +110,19 @@ class FractionalMaxPool : public Module {
     return static_cast<int64_t>(std::clamp(static_cast<double>(length) * ratio, -kLimit, kLimit));
   }
 
+  // The dtype in which places are computed: 16-bit floats do not hold every place.
+  static DType exact(DType dtype) {
+    return dtype == kFloat16 || dtype == kBFloat16 ? kFloat32 : dtype;
+  }
+
   static Tensor numbers_for(const Tensor& input, const Tensor& samples) {
     const std::vector<int64_t> wanted{input.size(0), input.size(1), kAxes};
-    if (!samples.defined()) return rand(wanted, input.dtype(), input.device());
+    if (!samples.defined()) return rand(wanted, exact(input.dtype()), input.device());
     if (samples.shape() != wanted) {
       throw ShapeError(name() + "samples: expected shape " + tessera::detail::text_of(wanted) +
                        ", got " + text(samples));
     }
-    return samples;
+    return samples.astype(exact(samples.dtype()), false);
   }
 
   // Where the windows of one axis begin; the last one ends at the end.

@@ -46,9 +46,10 @@ function fractional_pool(layer, x, samples, ::Val{N}) where {N}
     all(1 .<= counts) && all(1 .<= layer.kernel .<= lengths) && all(counts .<= lengths .- layer.kernel .+ 1) ||
         throw(DimensionMismatch("$kind: expected sizes of at least 1 with output + kernel - 1 at most the input's $lengths, " *
             "got output $counts and kernel $(layer.kernel)"))
-    samples === nothing && (samples = rand((lead..., N); dtype=eltype(x), device=device(x)))
+    samples === nothing && (samples = rand((lead..., N); dtype=exact_for_places(eltype(x)), device=device(x)))
     size(samples) == (lead..., N) ||
         throw(DimensionMismatch("$kind: samples: expected sizes $((lead..., N)), got $(size(samples))"))
+    samples = astype(samples, exact_for_places(eltype(samples)); copy=false)
     places = zeros((); dtype=Int64, device=device(x))
     for axis in 1:N
         # The numbers of two axes belong to the last axis first, those of three to the first one.
@@ -70,6 +71,9 @@ function shares_of(kind, lengths, ratios)
     all(isfinite, ratios) || throw(ArgumentError("$kind: output_ratio: expected finite numbers, got $ratios"))
     return trunc.(Int, clamp.(lengths .* ratios, -1e18, 1e18)) # the bounds are what an Int holds, and larger than any axis
 end
+
+# The type in which places are computed: 16-bit floats do not hold every place.
+exact_for_places(dtype) = dtype in (Float16, BFloat16) ? Float32 : dtype
 
 counted(n, dtype, like) = _arange(0, n, 1, dtype, device(like))
 

@@ -128,6 +128,24 @@ fn fractional_pooling_has_the_windows_of_its_samples() -> Result<()> {
 }
 
 #[test]
+fn fractional_pooling_of_16_bit_floats_has_the_windows_of_float64() -> Result<()> {
+    let layer = FractionalMaxPool2d::new([1, 2], [2, 400]);
+    let samples = Tensor::from([[[0.25, 0.5]]]);
+    for dtype in [DType::F16, DType::Bf16] {
+        let x = wave(&[1, 1, 2, 5000], 0.0)?.astype(dtype)?;
+        let drawn = |x: &Tensor| -> Result<Vec<i64>> {
+            let _generator = Generator::new(3)?.enter()?;
+            layer.with_positions(x, None)?.1.to_vec::<i64>()
+        };
+        assert_eq!(drawn(&x)?, drawn(&x.astype(DType::F32)?)?);
+        let (_, wanted) = layer.with_positions(&x.astype(DType::F64)?, Some(&samples))?;
+        let (_, found) = layer.with_positions(&x, Some(&samples.astype(dtype)?))?;
+        assert_eq!(found.to_vec::<i64>()?, wanted.to_vec::<i64>()?);
+    }
+    Ok(())
+}
+
+#[test]
 fn the_adaptive_softmax_gives_the_values_of_the_table() -> Result<()> {
     let layer = AdaptiveLogSoftmaxWithLoss::with(8, 10, &[3, 6], 2.0, true)?;
     let mut named = layer.named_parameters();

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
-from .._dtypes import int64
+from .._dtypes import DType, bfloat16, float16, float32, int64
 from .._errors import ArgumentTypeError, InvalidArgumentError, InvalidValueError, ShapeError, as_int, as_list, as_number
 from .._tensor import Tensor
 from ._sizes import Sizes
@@ -39,6 +39,11 @@ def _output_sizes(input: Tensor, axes: int, size: Any, ratio: Any) -> list[int]:
     if not all(math.isfinite(r) for r in ratios):
         raise InvalidValueError(f"fractional_max_pool{axes}d(): output_ratio: expected finite numbers, got {ratio!r}")
     return [int(n * r) for n, r in zip(input.shape[-axes:], ratios)]
+
+
+def _exact(dtype: DType) -> DType:
+    """The dtype in which places are computed: 16-bit floats do not hold every place."""
+    return float32 if dtype in (float16, bfloat16) else dtype
 
 
 def _starts(sample: Tensor, length: int, count: int, window: int) -> Tensor:
@@ -74,9 +79,10 @@ def _pool(
                 f"output {tuple(counts)} and kernel {tuple(windows)}"
             )
     if samples is None:
-        samples = _ops.rand((*lead, axes), dtype=input.dtype, device=input.device)
+        samples = _ops.rand((*lead, axes), dtype=_exact(input.dtype), device=input.device)
     elif tuple(samples.shape) != (*lead, axes):
         raise ShapeError(f"{name}: random samples: expected shape {(*lead, axes)}, got {samples.shape}")
+    samples = _ops.astype(samples, _exact(samples.dtype), copy=False)
     # The numbers of two axes belong to the last axis first, those of three axes to the first one.
     order = reversed(range(axes)) if axes == 2 else range(axes)
     places: Any = 0

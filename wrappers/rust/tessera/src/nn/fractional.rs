@@ -99,8 +99,11 @@ fn pool<const N: usize>(
     }
     let wanted = [lead[0], lead[1], N as i64];
     let samples = match samples {
-        None => Tensor::rand_with(&wanted, |o| o.dtype(input.dtype()).device(input.device()))?,
-        Some(given) if given.shape() == wanted => given.clone(),
+        None => {
+            let dtype = exact(input.dtype());
+            Tensor::rand_with(&wanted, |o| o.dtype(dtype).device(input.device()))?
+        }
+        Some(given) if given.shape() == wanted => given.astype(exact(given.dtype()))?,
         Some(given) => {
             let text = format!("{name}: samples: expected {wanted:?}, got {:?}", given.shape());
             return Err(Error::new(ErrorKind::Shape, text));
@@ -115,6 +118,14 @@ fn pool<const N: usize>(
     let (values, best) = picked.reshape(&by_window)?.max_with_indices(-1)?;
     let positions = flat.reshape(&by_window)?.gather(-1, &best.unsqueeze(-1)?)?;
     Ok((values, positions.squeeze(&[-1])?))
+}
+
+/// The dtype in which places are computed: 16-bit floats do not hold every place.
+fn exact(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::Bf16 => DType::F32,
+        other => other,
+    }
 }
 
 /// The places in the flattened spatial axes: for each sample and channel those of all windows.
