@@ -44,6 +44,17 @@ inline std::string temporary(const std::string& name) {
   return ::testing::TempDir() + "tessera_cpp_" + name;
 }
 
+// The message of the error that a call throws.
+template <class Kind, class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const Kind& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 // Stacks of the host for a scope.
 struct StackScope {
   explicit StackScope(std::function<std::string()> stack) { set_host_stack(std::move(stack)); }

@@ -55,17 +55,6 @@ Tensor doubles(std::initializer_list<double> values) {
   return tensor(values, kFloat64);
 }
 
-// The message of the error that a call throws.
-template <class Kind, class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Kind& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Formulas, padding_layers_give_the_values_of_the_table) {
   const Tensor one = wave({1, 2, 4}), two = wave({1, 1, 4, 3}), three = wave({1, 1, 3, 4, 3});
   check_row("zero_pad1d", nn::ZeroPad1d{1, 2}(one));

@@ -145,4 +145,40 @@ TEST(Schedules, set_the_rates_of_all_groups) {
 TEST(Schedules, that_do_not_fit_their_milestones_are_refused) {
   const optim::SequentialLR wrong{{optim::StepLR{1}}, {3}};
   EXPECT_THROW(wrong(1, 0), InvalidValueError);
+  const optim::SequentialLR falling{{optim::StepLR{1}, optim::StepLR{1}, optim::StepLR{1}},
+                                    {10, 5}};
+  EXPECT_THROW(falling(1, 7), InvalidValueError);
+}
+
+TEST(Schedules, with_wrong_options_are_refused) {
+  optim::SGD sgd(ones({1}).requires_grad_());
+  const auto refused = [&](const optim::Schedule& schedule, const char* option) {
+    const std::string message =
+        message_of<InvalidValueError>([&] { optim::Scheduler scheduler(sgd, schedule); });
+    EXPECT_NE(message.find(option), std::string::npos) << message;
+  };
+  refused(optim::CosineAnnealingWarmRestarts{0}, "T_0");
+  refused(optim::CosineAnnealingWarmRestarts{2, 0}, "T_mult");
+  refused(optim::StepLR{0}, "step_size");
+  refused(optim::LinearLR{0.5, 1, 0}, "total_iters");
+  refused(optim::PolynomialLR{0}, "total_iters");
+  refused(optim::CosineAnnealingLR{0}, "T_max");
+  refused(triangles(optim::CyclicLR::Mode::kTriangular, 0, 0, 1), "step_size_up");
+  refused(cycle(0, false), "total_steps");
+  optim::OneCycleLR one = cycle(10, false);
+  one.pct_start = 1.5;
+  refused(one, "pct_start");
+}
+
+TEST(Schedules, of_one_cycle_begin_at_the_top_and_end) {
+  optim::OneCycleLR one = cycle(10, false);
+  one.pct_start = 0.1;
+  EXPECT_EQ(one(0, 0), 0.5);
+  one.three_phase = true;
+  EXPECT_EQ(one(0, 0), 0.5);
+  optim::SGD sgd(ones({1}).requires_grad_());
+  optim::Scheduler scheduler(sgd, one);
+  scheduler.go_to(10);
+  EXPECT_THROW(scheduler.step(), InvalidValueError);
+  EXPECT_EQ(scheduler.current_step(), 10);
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,8 @@
 namespace tessera::optim {
 
 // Any function of these is a schedule: the initial rate and the step, from 0 on. Those below have
-// the names, options and defaults of PyTorch's schedulers.
+// the names, options and defaults of PyTorch's schedulers; with a wrong option, or for a step
+// behind their end, they throw InvalidValueError.
 using Schedule = std::function<double(double base, int64_t step)>;
 
 namespace detail {
@@ -31,6 +33,11 @@ inline double cosine(double from, double to, double share) {
 inline double number(int64_t count) {
   return static_cast<double>(count);
 }
+inline void check_at_least(const char* option, int64_t least, int64_t value) {
+  if (value >= least) return;
+  throw InvalidValueError(std::string(option) + ": expected at least " + std::to_string(least) +
+                          ", got " + std::to_string(value));
+}
 
 }  // namespace detail
 
@@ -39,17 +46,19 @@ struct StepLR {
   int64_t step_size = 1;
   double gamma = 0.1;
   double operator()(double base, int64_t step) const {
+    detail::check_at_least("StepLR: step_size", 1, step_size);
     return base * std::pow(gamma, detail::number(step / step_size));
   }
 };
 
-// Times gamma at each of the milestones, which rise.
+// Times gamma at each of the milestones.
 struct MultiStepLR {
   std::vector<int64_t> milestones;
   double gamma = 0.1;
   double operator()(double base, int64_t step) const {
-    const auto passed = std::upper_bound(milestones.begin(), milestones.end(), step);
-    return base * std::pow(gamma, static_cast<double>(passed - milestones.begin()));
+    const auto passed = std::count_if(milestones.begin(), milestones.end(),
+                                      [&](int64_t milestone) { return milestone <= step; });
+    return base * std::pow(gamma, detail::number(passed));
   }
 };
 
@@ -68,6 +77,7 @@ struct LinearLR {
   double end_factor = 1;
   int64_t total_iters = 5;
   double operator()(double base, int64_t step) const {
+    detail::check_at_least("LinearLR: total_iters", 1, total_iters);
     const double share = detail::number(std::min(step, total_iters)) / detail::number(total_iters);
     return base * (start_factor + (end_factor - start_factor) * share);
   }
@@ -86,6 +96,7 @@ struct PolynomialLR {
   int64_t total_iters = 5;
   double power = 1;
   double operator()(double base, int64_t step) const {
+    detail::check_at_least("PolynomialLR: total_iters", 1, total_iters);
     const double share = detail::number(std::min(step, total_iters)) / detail::number(total_iters);
     return base * std::pow(1 - share, power);
   }
@@ -96,6 +107,7 @@ struct CosineAnnealingLR {
   int64_t T_max = 1;
   double eta_min = 0;
   double operator()(double base, int64_t step) const {
+    detail::check_at_least("CosineAnnealingLR: T_max", 1, T_max);
     return detail::cosine(base, eta_min, detail::number(step) / detail::number(T_max));
   }
 };
@@ -106,6 +118,8 @@ struct CosineAnnealingWarmRestarts {
   int64_t T_mult = 1;
   double eta_min = 0;
   double operator()(double base, int64_t step) const {
+    detail::check_at_least("CosineAnnealingWarmRestarts: T_0", 1, T_0);
+    detail::check_at_least("CosineAnnealingWarmRestarts: T_mult", 1, T_mult);
     int64_t length = T_0;
     if (T_mult == 1) step %= T_0;
     for (; step >= length; length *= T_mult) step -= length;
@@ -124,6 +138,8 @@ struct CyclicLR {
   Mode mode = Mode::kTriangular;
   double gamma = 1;
   double operator()(double /*base*/, int64_t step) const {
+    detail::check_at_least("CyclicLR: step_size_up", 1, step_size_up);
+    detail::check_at_least("CyclicLR: step_size_down", 0, step_size_down);
     const int64_t down = step_size_down == 0 ? step_size_up : step_size_down;
     const int64_t place = step % (step_size_up + down);
     const double height = place <= step_size_up
@@ -150,19 +166,33 @@ struct OneCycleLR {
   double final_div_factor = 1e4;
   bool three_phase = false;
   double operator()(double /*base*/, int64_t step) const {
+    check(step);
     const double start = max_lr / div_factor;
     const double least = start / final_div_factor;
     const double top = pct_start * detail::number(total_steps) - 1;
     const double last = detail::number(total_steps - 1);
     const double now = detail::number(step);
-    if (now <= top) return between(start, max_lr, now / top);
-    if (!three_phase) return between(max_lr, least, (now - top) / (last - top));
-    if (now <= 2 * top) return between(max_lr, start, (now - top) / top);
-    return between(start, least, (now - 2 * top) / (last - 2 * top));
+    if (now <= top) return between(start, max_lr, now, top);
+    if (!three_phase) return between(max_lr, least, now - top, last - top);
+    if (now <= 2 * top) return between(max_lr, start, now - top, top);
+    return between(start, least, now - 2 * top, last - 2 * top);
   }
 
  private:
-  double between(double from, double to, double share) const {
+  void check(int64_t step) const {
+    detail::check_at_least("OneCycleLR: total_steps", 1, total_steps);
+    if (!(pct_start >= 0 && pct_start <= 1)) {
+      throw InvalidValueError("OneCycleLR: pct_start: expected a number from 0 to 1, got " +
+                              std::to_string(pct_start));
+    }
+    if (step > total_steps) {
+      throw InvalidValueError("OneCycleLR: expected at most " + std::to_string(total_steps) +
+                              " steps, got " + std::to_string(step));
+    }
+  }
+  // A phase without length is at its end.
+  double between(double from, double to, double place, double length) const {
+    const double share = length > 0 ? place / length : 1;
     return linear ? from + (to - from) * share : detail::cosine(from, to, share);
   }
 };
@@ -173,14 +203,17 @@ struct LambdaLR {
   double operator()(double base, int64_t step) const { return base * factor(step); }
 };
 
-// One schedule after the other: the next begins with its step 0 at each of the milestones, which
-// rise and are one fewer.
+// One schedule after the other: the next begins with its step 0 at each of the milestones, which do
+// not fall and are one fewer.
 struct SequentialLR {
   std::vector<Schedule> schedules;
   std::vector<int64_t> milestones;
   double operator()(double base, int64_t step) const {
     if (schedules.size() != milestones.size() + 1) {
       throw InvalidValueError("SequentialLR: expected one milestone fewer than schedules");
+    }
+    if (!std::is_sorted(milestones.begin(), milestones.end())) {
+      throw InvalidValueError("SequentialLR: expected milestones that do not fall");
     }
     const auto next = std::upper_bound(milestones.begin(), milestones.end(), step);
     const auto number = static_cast<size_t>(next - milestones.begin());
@@ -222,13 +255,13 @@ class Scheduler {
   // The next step, or any.
   void step() { go_to(step_ + 1); }
   void go_to(int64_t step) {
-    step_ = step;
     for (size_t i = 0; i < initial_.size(); ++i) {
       const auto group = static_cast<int64_t>(i);
       auto options = optimizer_->options(group);
       options.lr = schedule_(initial_[i], step);
       optimizer_->set_options(options, group);
     }
+    step_ = step;
   }
   int64_t current_step() const noexcept { return step_; }
   const std::vector<double>& initial_rates() const noexcept { return initial_; }

@@ -12,10 +12,16 @@ abstract type Schedule end
 cosine(from, to, share) = to + (from - to) * (1 + cos(pi * share)) / 2
 share(step, whole) = min(step, whole) / whole
 
+function at_least(option, least, value)
+    value >= least || throw(ArgumentError("$option: expected at least $least, got $value"))
+    return value
+end
+
 "Times `gamma` every `step_size` steps."
 Base.@kwdef struct StepLR <: Schedule
     step_size::Int
     gamma::Float64 = 0.1
+    StepLR(step_size, gamma) = new(at_least("StepLR: step_size", 1, step_size), gamma)
 end
 (s::StepLR)(base, step) = base * s.gamma^(step ÷ s.step_size)
 
@@ -38,6 +44,8 @@ Base.@kwdef struct LinearLR <: Schedule
     start_factor::Float64 = 1 / 3
     end_factor::Float64 = 1.0
     total_iters::Int = 5
+    LinearLR(start_factor, end_factor, total_iters) =
+        new(start_factor, end_factor, at_least("LinearLR: total_iters", 1, total_iters))
 end
 (s::LinearLR)(base, step) =
     base * (s.start_factor + (s.end_factor - s.start_factor) * share(step, s.total_iters))
@@ -52,6 +60,7 @@ end
 Base.@kwdef struct PolynomialLR <: Schedule
     total_iters::Int = 5
     power::Float64 = 1.0
+    PolynomialLR(total_iters, power) = new(at_least("PolynomialLR: total_iters", 1, total_iters), power)
 end
 (s::PolynomialLR)(base, step) = base * (1 - share(step, s.total_iters))^s.power
 
@@ -59,6 +68,7 @@ end
 Base.@kwdef struct CosineAnnealingLR <: Schedule
     T_max::Int
     eta_min::Float64 = 0.0
+    CosineAnnealingLR(T_max, eta_min) = new(at_least("CosineAnnealingLR: T_max", 1, T_max), eta_min)
 end
 (s::CosineAnnealingLR)(base, step) = cosine(base, s.eta_min, step / s.T_max)
 
@@ -67,6 +77,9 @@ Base.@kwdef struct CosineAnnealingWarmRestarts <: Schedule
     T_0::Int
     T_mult::Int = 1
     eta_min::Float64 = 0.0
+    CosineAnnealingWarmRestarts(T_0, T_mult, eta_min) =
+        new(at_least("CosineAnnealingWarmRestarts: T_0", 1, T_0),
+            at_least("CosineAnnealingWarmRestarts: T_mult", 1, T_mult), eta_min)
 end
 function (s::CosineAnnealingWarmRestarts)(base, step)
     place, length = s.T_mult == 1 ? step % s.T_0 : step, s.T_0
@@ -91,7 +104,8 @@ Base.@kwdef struct CyclicLR <: Schedule
     function CyclicLR(base_lr, max_lr, step_size_up, step_size_down, mode, gamma)
         mode in (:triangular, :triangular2, :exp_range) || throw(ArgumentError(
             "CyclicLR: expected the mode :triangular, :triangular2 or :exp_range, got $(repr(mode))"))
-        return new(base_lr, max_lr, step_size_up, step_size_down, mode, gamma)
+        return new(base_lr, max_lr, at_least("CyclicLR: step_size_up", 1, step_size_up),
+            at_least("CyclicLR: step_size_down", 0, step_size_down), mode, gamma)
     end
 end
 function (s::CyclicLR)(base, step)
@@ -114,19 +128,32 @@ Base.@kwdef struct OneCycleLR <: Schedule
     div_factor::Float64 = 25.0
     final_div_factor::Float64 = 1e4
     three_phase::Bool = false
+    function OneCycleLR(max_lr, total_steps, pct_start, rest...)
+        0 <= pct_start <= 1 || throw(ArgumentError(
+            "OneCycleLR: pct_start: expected a number from 0 to 1, got $pct_start"))
+        return new(max_lr, at_least("OneCycleLR: total_steps", 1, total_steps), pct_start, rest...)
+    end
 end
 function (s::OneCycleLR)(base, step)
+    step <= s.total_steps ||
+        throw(ArgumentError("OneCycleLR: expected at most $(s.total_steps) steps, got $step"))
     first_rate = s.max_lr / s.div_factor
     least = first_rate / s.final_div_factor
     top, last_step = s.pct_start * s.total_steps - 1, s.total_steps - 1
-    between(from, to, share) = s.linear ? from + (to - from) * share : cosine(from, to, share)
-    step <= top && return between(first_rate, s.max_lr, step / top)
-    s.three_phase || return between(s.max_lr, least, (step - top) / (last_step - top))
-    step <= 2top && return between(s.max_lr, first_rate, (step - top) / top)
-    return between(first_rate, least, (step - 2top) / (last_step - 2top))
+    function between(from, to, place, length)
+        share = length > 0 ? place / length : 1.0 # a phase without length is at its end
+        return s.linear ? from + (to - from) * share : cosine(from, to, share)
+    end
+    step <= top && return between(first_rate, s.max_lr, step, top)
+    s.three_phase || return between(s.max_lr, least, step - top, last_step - top)
+    step <= 2top && return between(s.max_lr, first_rate, step - top, top)
+    return between(first_rate, least, step - 2top, last_step - 2top)
 end
 
-"One schedule after the other: the next begins with its step 0 at each of the milestones, which are one fewer."
+"""
+One schedule after the other: the next begins with its step 0 at each of the milestones, which do not fall and are one
+fewer.
+"""
 struct SequentialLR <: Schedule
     schedules::Vector{Any}
     milestones::Vector{Int}
@@ -134,6 +161,8 @@ struct SequentialLR <: Schedule
         length(schedules) == length(milestones) + 1 || throw(ArgumentError(
             "SequentialLR: expected one milestone fewer than the $(length(schedules)) schedules, " *
             "got $(length(milestones))"))
+        issorted(milestones) || throw(ArgumentError(
+            "SequentialLR: expected milestones that do not fall, got $milestones"))
         return new(collect(Any, schedules), milestones)
     end
 end
@@ -174,10 +203,10 @@ end
 
 "Goes to the next step, or to the step with this number."
 function step!(scheduler::Scheduler, step::Integer=scheduler.step + 1)
-    scheduler.step = step
     for (group, base) in enumerate(scheduler.initial)
         adjust!(scheduler.state; group, lr=scheduler.schedule(base, step))
     end
+    scheduler.step = step
     return scheduler
 end
 

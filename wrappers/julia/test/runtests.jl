@@ -23,6 +23,16 @@ isempty(FORGOTTEN) || error("FILES does not name $(join(FORGOTTEN, ", "))")
 # Helpers for several files.
 values_of(t::Tensor) = Array(t)
 leaf(array) = requires_grad!(Tensor(array))
+# The message of the exception that a call throws.
+function message_of(kind, f)
+    try
+        f()
+    catch e
+        @test e isa kind
+        return sprint(showerror, e)
+    end
+    return "no error"
+end
 
 const CHOSEN = Ref("")  # the case to replay; empty: all
 for argument in (isempty(ARGS) ? FILES : ARGS)

@@ -13,16 +13,6 @@ function row_major_numbers(t::Tensor)
     a = Array(detach(t))
     Float64.(vec(ndims(a) > 1 ? permutedims(a, ndims(a):-1:1) : a)) # Julia 1.5 refuses to permute no axes
 end
-# The message of the exception that a call throws.
-function message_of(kind, f)
-    try
-        f()
-    catch e
-        @test e isa kind
-        return sprint(showerror, e)
-    end
-    return "no error"
-end
 same_row(name, t) = isapprox(row_major_numbers(t), FORMULAS[name]; rtol=1e-9, atol=1e-9)
 # The numbers sin(0.7 k + phase), as in make_formulas.py.
 wave(sizes...; phase=0) = Tessera.reshape_row_major(Tensor(sin.(0.7 .* (0:(prod(sizes) - 1)) .+ phase)), sizes)

@@ -73,4 +73,25 @@ end
 @testset "test_wrong_schedules_are_refused" begin
     @test_throws ArgumentError SequentialLR([StepLR(step_size=1)], [3])
     @test_throws ArgumentError CyclicLR(base_lr=0.1, max_lr=0.2, mode=:square)
+    @test_throws ArgumentError SequentialLR([StepLR(step_size=1) for _ in 1:3], [10, 5])
+    refused(option, make) = @test occursin(option, message_of(ArgumentError, make))
+    refused("T_0", () -> CosineAnnealingWarmRestarts(T_0=0))
+    refused("T_mult", () -> CosineAnnealingWarmRestarts(T_0=2, T_mult=0))
+    refused("step_size", () -> StepLR(step_size=0))
+    refused("total_iters", () -> LinearLR(total_iters=0))
+    refused("total_iters", () -> PolynomialLR(total_iters=0))
+    refused("T_max", () -> CosineAnnealingLR(T_max=0))
+    refused("step_size_up", () -> CyclicLR(base_lr=0.1, max_lr=0.2, step_size_up=0))
+    refused("total_steps", () -> OneCycleLR(max_lr=0.5, total_steps=0))
+    refused("pct_start", () -> OneCycleLR(max_lr=0.5, total_steps=10, pct_start=1.5))
+end
+
+@testset "test_one_cycle_begins_at_the_top_and_ends" begin
+    cycle = OneCycleLR(max_lr=0.5, total_steps=10, pct_start=0.1)
+    @test cycle(0, 0) == 0.5
+    @test OneCycleLR(max_lr=0.5, total_steps=10, pct_start=0.1, three_phase=true)(0, 0) == 0.5
+    scheduler = Scheduler(setup(SGD(lr=0.3), [leaf([1.0])]), cycle)
+    step!(scheduler, 10)
+    @test_throws ArgumentError step!(scheduler)
+    @test scheduler.step == 10
 end

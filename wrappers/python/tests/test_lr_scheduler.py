@@ -233,11 +233,15 @@ def test_schedules_that_cannot_be_are_refused() -> None:
         lambda: lr_scheduler.SequentialLR(ours, [lr_scheduler.StepLR(ours, 1)], [1]), lambda: lr_scheduler.ChainedScheduler([]),
         lambda: lr_scheduler.ChainedScheduler([lr_scheduler.StepLR(ours, 1), lr_scheduler.StepLR(plain, 1)]),
         lambda: lr_scheduler.StepLR(optim.SGD([nn.Parameter(ts.ones(1))]), 1, last_epoch=3),
+        lambda: lr_scheduler.StepLR(ours, 0), lambda: lr_scheduler.CosineAnnealingLR(ours, 0),
+        lambda: lr_scheduler.CyclicLR(ours, 0.1, 0.2, step_size_up=0),
+        lambda: lr_scheduler.SequentialLR(ours, [lr_scheduler.StepLR(ours, 1) for _ in range(3)], [10, 5]),
     ):  # fmt: skip
         with pytest.raises(ValueError):
             make()
     with pytest.raises(TypeError):
         lr_scheduler.StepLR(0.1, 1)  # type: ignore[arg-type]
+    assert lr_scheduler.OneCycleLR(ours, 0.1, 10, pct_start=0.1).get_last_lr()[0] == 0.1  # a rise without length
     cycle = lr_scheduler.OneCycleLR(ours, 0.1, 2)
     cycle.step()
     cycle.step()

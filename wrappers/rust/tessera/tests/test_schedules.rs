@@ -130,6 +130,50 @@ fn schedulers_set_the_rates_of_all_groups() -> Result<()> {
 
 #[test]
 fn sequences_need_fitting_milestones() {
-    let parts: Vec<Box<dyn Schedule>> = vec![Box::new(StepLr::default())];
-    assert_eq!(SequentialLr::new(parts, &[3]).err().unwrap().kind(), ErrorKind::Value);
+    let refused = |parts: Vec<Box<dyn Schedule>>, milestones: &[u32]| {
+        assert_eq!(SequentialLr::new(parts, milestones).unwrap_err().kind(), ErrorKind::Value);
+    };
+    let part = || Box::new(StepLr::default());
+    refused(vec![part()], &[3]);
+    refused(vec![part(), part(), part()], &[10, 5]);
+    refused(vec![part(), Box::new(StepLr { step_size: 0, ..Default::default() })], &[3]);
+}
+
+#[test]
+fn schedules_with_wrong_options_are_refused() -> Result<()> {
+    fn refused(schedule: impl Schedule, option: &str) -> Result<()> {
+        let mut optimizer =
+            Optimizer::new(Sgd::default(), &[Tensor::ones(&[1])?.requiring_grad()?])?;
+        let error = Scheduler::new(&mut optimizer, schedule).err().expect("an error");
+        assert_eq!(error.kind(), ErrorKind::Value);
+        assert!(error.message().contains(option), "{error}");
+        Ok(())
+    }
+    let restarts = CosineAnnealingWarmRestarts { t_0: 0, ..Default::default() };
+    refused(CosineAnnealingWarmRestarts { t_0: 2, t_mult: 0, ..restarts.clone() }, "t_mult")?;
+    refused(restarts, "t_0")?;
+    refused(StepLr { step_size: 0, ..Default::default() }, "step_size")?;
+    refused(LinearLr { total_iters: 0, ..Default::default() }, "total_iters")?;
+    refused(PolynomialLr { total_iters: 0, ..Default::default() }, "total_iters")?;
+    refused(CosineAnnealingLr { t_max: 0, ..Default::default() }, "t_max")?;
+    refused(CyclicLr { step_size_up: 0, ..Default::default() }, "step_size_up")?;
+    refused(OneCycleLr { total_steps: 0, ..Default::default() }, "total_steps")?;
+    refused(OneCycleLr { pct_start: 1.5, ..Default::default() }, "pct_start")?;
+    let part = StepLr { step_size: 0, ..Default::default() };
+    refused(ChainedLr::new(vec![Box::new(part)]), "step_size")
+}
+
+#[test]
+fn one_cycle_begins_at_the_top_and_ends() -> Result<()> {
+    let cycle = OneCycleLr { max_lr: 0.5, total_steps: 10, pct_start: 0.1, ..Default::default() };
+    assert_eq!(cycle.rate(0.0, 0), 0.5);
+    assert_eq!(OneCycleLr { three_phase: true, ..cycle.clone() }.rate(0.0, 0), 0.5);
+    let mut optimizer = Optimizer::new(Sgd::default(), &[Tensor::ones(&[1])?.requiring_grad()?])?;
+    let parts: Vec<Box<dyn Schedule>> = vec![Box::new(StepLr::default()), Box::new(cycle)];
+    let mut scheduler = Scheduler::new(&mut optimizer, SequentialLr::new(parts, &[3])?)?;
+    scheduler.go_to(&mut optimizer, 13)?;
+    let least = optimizer.lr(0)?;
+    assert_eq!(scheduler.step(&mut optimizer).unwrap_err().kind(), ErrorKind::Value);
+    assert_eq!((scheduler.current_step(), optimizer.lr(0)?), (13, least));
+    Ok(())
 }

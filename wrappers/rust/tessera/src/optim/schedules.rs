@@ -11,7 +11,17 @@ use std::fmt;
 /// A learning rate for each step.
 pub trait Schedule {
     /// The rate at a step, counted from 0, for this initial rate.
+    ///
+    /// # Panics
+    /// The schedules of this crate panic if [`Schedule::check`] refuses the step.
     fn rate(&self, base: f64, step: u32) -> f64;
+
+    /// An error if an option is wrong, or if the schedule ends before this step. A [`Scheduler`]
+    /// calls it before each step.
+    fn check(&self, step: u32) -> Result<()> {
+        let _ = step;
+        Ok(())
+    }
 }
 
 impl<F: Fn(f64, u32) -> f64> Schedule for F {
@@ -29,10 +39,22 @@ fn share(step: u32, whole: u32) -> f64 {
     f64::from(step.min(whole)) / f64::from(whole)
 }
 
+fn refuse<T>(text: String) -> Result<T> {
+    Err(Error::new(ErrorKind::Value, text))
+}
+
+fn at_least_one(option: &str, value: u32) -> Result<()> {
+    if value == 0 {
+        return refuse(format!("{option}: expected at least 1, got 0"));
+    }
+    Ok(())
+}
+
 macro_rules! schedules {
     ($($(#[$doc:meta])* $name:ident {
         $($(#[$field_doc:meta])* $field:ident: $kind:ty = $default:expr,)*
-    } |$s:ident, $base:ident, $step:ident| $rate:expr;)*) => {$(
+    } $(check |$c:ident, $at:ident| $check:expr =>)?
+    |$s:ident, $base:ident, $step:ident| $rate:expr;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub struct $name {
@@ -47,9 +69,17 @@ macro_rules! schedules {
 
         impl Schedule for $name {
             fn rate(&self, $base: f64, $step: u32) -> f64 {
+                if let Err(error) = self.check($step) {
+                    panic!("{error}");
+                }
                 let $s = self;
                 $rate
             }
+
+            $(fn check(&self, $at: u32) -> Result<()> {
+                let $c = self;
+                $check
+            })?
         }
     )*};
 }
@@ -61,7 +91,8 @@ schedules! {
         step_size: u32 = 1,
         /// The factor.
         gamma: f64 = 0.1,
-    } |s, base, step| base * s.gamma.powi((step / s.step_size) as i32);
+    } check |s, _step| at_least_one("StepLr: step_size", s.step_size) =>
+    |s, base, step| base * s.gamma.powi((step / s.step_size) as i32);
 
     /// Times `gamma` at each of the milestones.
     MultiStepLr {
@@ -90,7 +121,8 @@ schedules! {
         end_factor: f64 = 1.0,
         /// The length of the line.
         total_iters: u32 = 5,
-    } |s, base, step| {
+    } check |s, _step| at_least_one("LinearLr: total_iters", s.total_iters) =>
+    |s, base, step| {
         let rise = s.end_factor - s.start_factor;
         base * (s.start_factor + rise * share(step, s.total_iters))
     };
@@ -107,7 +139,8 @@ schedules! {
         total_iters: u32 = 5,
         /// The power.
         power: f64 = 1.0,
-    } |s, base, step| base * (1.0 - share(step, s.total_iters)).powf(s.power);
+    } check |s, _step| at_least_one("PolynomialLr: total_iters", s.total_iters) =>
+    |s, base, step| base * (1.0 - share(step, s.total_iters)).powf(s.power);
 
     /// Half a cosine to `eta_min` in `t_max` steps, and back.
     CosineAnnealingLr {
@@ -115,7 +148,8 @@ schedules! {
         t_max: u32 = 1,
         /// The least rate.
         eta_min: f64 = 0.0,
-    } |s, base, step| cosine(base, s.eta_min, f64::from(step) / f64::from(s.t_max));
+    } check |s, _step| at_least_one("CosineAnnealingLr: t_max", s.t_max) =>
+    |s, base, step| cosine(base, s.eta_min, f64::from(step) / f64::from(s.t_max));
 
     /// Half a cosine in `t_0` steps, then again in `t_mult` times as many, and so on.
     CosineAnnealingWarmRestarts {
@@ -125,7 +159,11 @@ schedules! {
         t_mult: u32 = 1,
         /// The least rate.
         eta_min: f64 = 0.0,
-    } |s, base, step| {
+    } check |s, _step| {
+        at_least_one("CosineAnnealingWarmRestarts: t_0", s.t_0)?;
+        at_least_one("CosineAnnealingWarmRestarts: t_mult", s.t_mult)
+    } =>
+    |s, base, step| {
         let (mut place, mut length) = (if s.t_mult == 1 { step % s.t_0 } else { step }, s.t_0);
         while place >= length {
             place -= length;
@@ -146,7 +184,8 @@ schedules! {
         step_size_down: Option<u32> = None,
         /// The heights of the tops.
         mode: CyclicMode = CyclicMode::Triangular,
-    } |s, _base, step| {
+    } check |s, _step| at_least_one("CyclicLr: step_size_up", s.step_size_up) =>
+    |s, _base, step| {
         let (up, down) = (s.step_size_up, s.step_size_down.unwrap_or(s.step_size_up));
         let place = step % (up + down);
         let height = if place <= up {
@@ -178,21 +217,39 @@ schedules! {
         final_div_factor: f64 = 1e4,
         /// A fall to the rate of step 0 that takes as long as the rise comes first.
         three_phase: bool = false,
-    } |s, _base, step| {
+    } check |s, step| {
+        at_least_one("OneCycleLr: total_steps", s.total_steps)?;
+        if !(0.0..=1.0).contains(&s.pct_start) {
+            return refuse(format!(
+                "OneCycleLr: pct_start: expected a number from 0 to 1, got {}",
+                s.pct_start
+            ));
+        }
+        if step > s.total_steps {
+            return refuse(format!(
+                "OneCycleLr: expected at most {} steps, got {step}",
+                s.total_steps
+            ));
+        }
+        Ok(())
+    } =>
+    |s, _base, step| {
         let start = s.max_lr / s.div_factor;
         let least = start / s.final_div_factor;
         let top = s.pct_start * f64::from(s.total_steps) - 1.0;
         let last = f64::from(s.total_steps) - 1.0;
         let now = f64::from(step);
-        let (from, to, place) = if now <= top {
-            (start, s.max_lr, now / top)
+        let (from, to, begin, end) = if now <= top {
+            (start, s.max_lr, 0.0, top)
         } else if !s.three_phase {
-            (s.max_lr, least, (now - top) / (last - top))
+            (s.max_lr, least, top, last)
         } else if now <= 2.0 * top {
-            (s.max_lr, start, (now - top) / top)
+            (s.max_lr, start, top, 2.0 * top)
         } else {
-            (start, least, (now - 2.0 * top) / (last - 2.0 * top))
+            (start, least, 2.0 * top, last)
         };
+        // A phase without length is at its end.
+        let place = if end > begin { (now - begin) / (end - begin) } else { 1.0 };
         if s.linear { from + (to - from) * place } else { cosine(from, to, place) }
     };
 }
@@ -224,25 +281,41 @@ impl fmt::Debug for SequentialLr {
 }
 
 impl SequentialLr {
-    /// The milestones rise, and are one fewer than the schedules.
+    /// The milestones do not fall, and are one fewer than the schedules.
     pub fn new(schedules: Vec<Box<dyn Schedule>>, milestones: &[u32]) -> Result<Self> {
         if schedules.len() != milestones.len() + 1 {
-            let text = format!(
+            return refuse(format!(
                 "SequentialLr: expected one milestone fewer than the {} schedules, got {}",
                 schedules.len(),
                 milestones.len()
-            );
-            return Err(Error::new(ErrorKind::Value, text));
+            ));
         }
+        if milestones.windows(2).any(|pair| pair[0] > pair[1]) {
+            return refuse(format!(
+                "SequentialLr: expected milestones that do not fall, got {milestones:?}"
+            ));
+        }
+        schedules.iter().try_for_each(|schedule| schedule.check(0))?;
         Ok(Self { schedules, milestones: milestones.to_vec() })
+    }
+
+    /// The schedule of a step, and the number of the step there.
+    fn part(&self, step: u32) -> (&dyn Schedule, u32) {
+        let number = self.milestones.iter().filter(|&&milestone| milestone <= step).count();
+        let begin = if number == 0 { 0 } else { self.milestones[number - 1] };
+        (&*self.schedules[number], step - begin)
     }
 }
 
 impl Schedule for SequentialLr {
     fn rate(&self, base: f64, step: u32) -> f64 {
-        let number = self.milestones.iter().filter(|&&milestone| milestone <= step).count();
-        let begin = if number == 0 { 0 } else { self.milestones[number - 1] };
-        self.schedules[number].rate(base, step - begin)
+        let (schedule, step) = self.part(step);
+        schedule.rate(base, step)
+    }
+
+    fn check(&self, step: u32) -> Result<()> {
+        let (schedule, step) = self.part(step);
+        schedule.check(step)
     }
 }
 
@@ -265,6 +338,10 @@ impl ChainedLr {
 impl Schedule for ChainedLr {
     fn rate(&self, base: f64, step: u32) -> f64 {
         self.0.iter().fold(base, |rate, schedule| schedule.rate(rate, step))
+    }
+
+    fn check(&self, step: u32) -> Result<()> {
+        self.0.iter().try_for_each(|schedule| schedule.check(step))
     }
 }
 
@@ -330,7 +407,8 @@ pub struct Scheduler<S: Schedule> {
 }
 
 impl<S: Schedule> Scheduler<S> {
-    /// Sets the rates of step 0; those of the groups before are the initial ones.
+    /// Sets the rates of step 0; those of the groups before are the initial ones. An error if the
+    /// schedule has wrong options.
     pub fn new(optimizer: &mut impl Rates, schedule: S) -> Result<Self> {
         let rates = (0..optimizer.group_count()).map(|group| optimizer.lr(group));
         let mut made = Self { schedule, initial: rates.collect::<Result<_>>()?, step: 0 };
@@ -343,8 +421,9 @@ impl<S: Schedule> Scheduler<S> {
         self.go_to(optimizer, self.step + 1)
     }
 
-    /// Goes to any step.
+    /// Goes to any step of the schedule.
     pub fn go_to(&mut self, optimizer: &mut impl Rates, step: u32) -> Result<()> {
+        self.schedule.check(step)?;
         self.step = step;
         for (group, &base) in self.initial.iter().enumerate() {
             optimizer.set_group_lr(group, self.schedule.rate(base, step))?;

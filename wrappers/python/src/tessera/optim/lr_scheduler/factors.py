@@ -61,6 +61,8 @@ class StepLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False
     ) -> None:
+        if step_size <= 0:
+            raise InvalidValueError(f"step_size: expected a number above 0, got {step_size}")
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch, verbose)
 

@@ -127,6 +127,8 @@ class SequentialLR(_Several):
                 f"milestones: expected {len(self._schedulers) - 1}, one between two schedulers, got {len(milestones)}"
             )
         self._milestones = list(milestones)
+        if self._milestones != sorted(self._milestones):
+            raise InvalidValueError(f"milestones: expected numbers that do not fall, got {self._milestones}")
         self.last_epoch = last_epoch + 1
         # Every scheduler has taken a first step of its own: back to the rates of before, and only the first counts.
         for group in optimizer.param_groups:

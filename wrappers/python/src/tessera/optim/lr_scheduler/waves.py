@@ -19,6 +19,8 @@ class CosineAnnealingLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1, verbose: bool = False
     ) -> None:
+        if T_max <= 0:
+            raise InvalidValueError(f"T_max: expected a number above 0, got {T_max}")
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch, verbose)
 
@@ -124,6 +126,8 @@ class CyclicLR(_Momentum):
             for rate, group in zip(for_groups(optimizer, base_lr, "base_lr"), optimizer.param_groups):
                 group["lr"] = rate
         self.max_lrs = for_groups(optimizer, max_lr, "max_lr")
+        if step_size_up <= 0:
+            raise InvalidValueError(f"step_size_up: expected a number above 0, got {step_size_up}")
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up + down)
         self.step_ratio = step_size_up / self.total_size
@@ -209,7 +213,7 @@ class OneCycleLR(_Momentum):
             if step <= end or number + 1 == len(self._schedule_phases):
                 break
             begin = end
-        share = (step - begin) / (end - begin)
+        share = (step - begin) / (end - begin) if end > begin else 1.0  # a phase without length is at its end
         found = []
         for group in self.optimizer.param_groups:
             found.append(self._between(group[rates[0]], group[rates[1]], share))
