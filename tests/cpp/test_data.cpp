@@ -185,6 +185,19 @@ TEST(Data, workers_record_nothing) {
   }
 }
 
+TEST(Data, workers_have_the_state_of_the_caller) {
+  struct Random : data::Dataset {
+    int64_t size() const override { return 6; }
+    data::Batch sample(int64_t) const override { return {rand({1})}; }
+  };
+  const auto drawn = [](int64_t workers) {
+    const GeneratorGuard guard(Generator(7));
+    const Random random;
+    return all_batches({random, options_of(2, workers)});
+  };
+  EXPECT_EQ(drawn(1), drawn(0));
+}
+
 // The shuffled orders of tests/conformance/orders.txt, with and without workers.
 TEST(Data, D4_orders_are_those_of_every_language) {
   for (const int64_t workers : {0, 2}) {

@@ -20,6 +20,7 @@
 #include "tessera/cpp/autograd.hpp"
 #include "tessera/cpp/create.hpp"
 #include "tessera/cpp/sampler.hpp"
+#include "tessera/cpp/threads.hpp"
 
 namespace tessera::data {
 
@@ -84,8 +85,10 @@ class TensorDataset final : public Dataset {
 struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = false;
-  bool drop_last = false;    // skip a last batch that is not full
-  int64_t workers = 0;       // threads that work ahead; 0: make each batch on request
+  bool drop_last = false;  // skip a last batch that is not full
+  // Threads that work ahead, with the state of the thread that began the pass but for recording,
+  // which is off; 0: make each batch on request.
+  int64_t workers = 0;
   Generator generator = {};  // of the order if shuffled
   // The samples and their order, instead of `shuffle`.
   std::optional<DistributedSampler> sampler = std::nullopt;
@@ -170,6 +173,7 @@ class DataLoader {
     void send() {
       if (sent_ == batches_) return;
       const auto work = [this, wanted = indices(sent_++)] {
+        const AmbientGuard ambient(caller_);
         const NoGradGuard no_grad;
         return dataset_.batch(wanted);
       };
@@ -181,6 +185,7 @@ class DataLoader {
     int64_t batches_;
     int64_t sent_ = 0;
     std::vector<int64_t> order_;
+    AmbientState caller_;
     std::deque<std::future<Batch>> ahead_;  // last: destroyed first, its threads use the others
   };
 

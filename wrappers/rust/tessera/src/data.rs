@@ -8,7 +8,7 @@ mod subset;
 pub use sampler::DistributedSampler;
 pub use subset::{random_split, ConcatDataset, Subset};
 
-use crate::{Error, ErrorKind, Generator, Result, Tensor};
+use crate::{Ambient, Error, ErrorKind, Generator, Result, Tensor};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
@@ -234,7 +234,8 @@ impl<D: Dataset> DataLoader<D> {
         self
     }
 
-    /// How many threads prepare batches; 0 prepares them when they are asked for.
+    /// How many threads prepare batches, each in the [`Ambient`] state of the thread that began the
+    /// pass; 0 prepares them when they are asked for.
     #[must_use]
     pub fn workers(mut self, count: usize) -> Self {
         self.workers = count;
@@ -379,13 +380,18 @@ impl<S: Send + 'static> Pool<S> {
         let (jobs, queue) = channel::<(usize, Vec<usize>)>();
         let (give, results) = channel();
         let queue = Arc::new(Mutex::new(queue));
+        let ambient = Ambient::save()?;
         let work = || {
             let (dataset, queue, give) = (dataset.clone(), queue.clone(), give.clone());
+            let ambient = ambient.clone();
             let name = "tessera-data".to_string();
             Builder::new().name(name).spawn(move || loop {
                 let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 let Ok((number, indices)) = job else { return };
-                let batch = catch_unwind(AssertUnwindSafe(|| dataset.batch(&indices)));
+                let batch = catch_unwind(AssertUnwindSafe(|| {
+                    let _entered = ambient.enter()?;
+                    dataset.batch(&indices)
+                }));
                 if give.send((number, batch)).is_err() {
                     return;
                 }

@@ -7,8 +7,9 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
+use tessera::autograd::is_grad_enabled;
 use tessera::data::{
-    random_split, Collate, ConcatDataset, DataLoader, Dataset, DistributedSampler, Subset,
+    from_fn, random_split, Collate, ConcatDataset, DataLoader, Dataset, DistributedSampler, Subset,
     TensorDataset,
 };
 use tessera::{Error, ErrorKind, Generator, Result, Tensor};
@@ -123,6 +124,22 @@ fn workers_keep_the_order_of_the_sampler() -> Result<()> {
     assert_eq!(values, (0..100).map(|n| n * n).collect::<Vec<i64>>());
     let threads = threads.lock().unwrap();
     assert!(!threads.contains(&name_of(thread::current().id())), "{threads:?}");
+    Ok(())
+}
+
+#[test]
+fn workers_have_the_state_of_the_caller() -> Result<()> {
+    let drawn = |workers| -> Result<Vec<f32>> {
+        let _generator = Generator::new(7)?.enter()?;
+        let _unrecorded = tessera::no_grad();
+        let random = from_fn(6, |_| {
+            assert!(!is_grad_enabled());
+            Tensor::rand(&[])
+        });
+        let loader = DataLoader::new(random).batch_size(2).workers(workers);
+        Ok(loader.iter().map(|batch| batch?.to_vec()).collect::<Result<Vec<_>>>()?.concat())
+    };
+    assert_eq!(drawn(1)?, drawn(0)?);
     Ok(())
 }
 
