@@ -577,6 +577,10 @@ TEST(Gradcheck, finds_a_wrong_derivative) {
   const auto wrong = [](const List& in) { return WrongSquare::apply(in[0]); };
   EXPECT_THROW(gradcheck(wrong, {x}), AutogradError);
   EXPECT_THROW(gradcheck(wrong, {x.detach()}), DTypeError);
+  EXPECT_NE(message_of<DTypeError>([&] {
+              gradcheck([](const List& in) { return in[0].astype(kFloat32); }, {x});
+            }).find("expected a float64 output, got float32"),
+            std::string::npos);
   const auto broken = [](const List& in) {
     if (!is_grad_enabled()) throw std::runtime_error("stopped");
     return in[0] * 1;

@@ -22,11 +22,16 @@ inline constexpr double kCheckAbsolute = 1e-5;
 
 // One factor for each element of the output, none near 0 and no two the same.
 inline Tensor check_weights(const Tensor& output) {
+  if (output.dtype() != kFloat64) {
+    throw DTypeError(
+        "gradcheck: expected a float64 output, got " + std::string(name(output.dtype())),
+        "gradcheck");
+  }
   std::vector<double> values(static_cast<size_t>(output.numel()));
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = 0.5 + std::fmod(0.618034 * static_cast<double>(i), 1.0);
   }
-  return from_vector(std::move(values)).reshape(output.shape());
+  return from_vector(std::move(values)).reshape(output.shape()).to(output.device());
 }
 
 // The derivative of the weighted sum by each element of one input, which is changed and restored.
@@ -63,8 +68,8 @@ std::vector<double> difference_quotients(const F& f, const std::vector<Tensor>& 
 }  // namespace detail
 
 // Compares the gradients of f(inputs), which takes a const std::vector<Tensor>& of float64 leaves
-// that require grad and returns a Tensor, with central differences. Throws AutogradError, which
-// names the first input and element where they differ.
+// that require grad and returns a float64 Tensor, with central differences. Throws AutogradError,
+// which names the first input and element where they differ.
 template <class F>
 void gradcheck(const F& f, const std::vector<Tensor>& inputs) {
   for (size_t k = 0; k < inputs.size(); ++k) {

@@ -167,7 +167,7 @@ end
 """
     gradcheck(f, tensors...)
 
-Compares the gradients of `f(tensors...)`, which returns a tensor, with central differences, for tests of
+Compares the gradients of `f(tensors...)`, which returns a tensor of `Float64`, with central differences, for tests of
 your own functions. The tensors are leaves of `Float64` that require grad. Throws a `TesseraError` that
 names the first tensor and element where they differ.
 """
@@ -178,8 +178,11 @@ function gradcheck(f, tensors::Tensor...)
     end
     return enable_grad() do
         output = f(tensors...)
+        eltype(output) == Float64 ||
+            throw(ArgumentError("gradcheck: expected an output of Float64, got $(eltype(output))"))
         # One factor for each element, none near 0 and no two the same.
-        weights = Tensor(reshape([0.5 + mod(0.618034i, 1) for i in 0:(length(output) - 1)], size(output)))
+        factors = [0.5 + mod(0.618034i, 1) for i in 0:(length(output) - 1)]
+        weights = on(device(output), Tensor(reshape(factors, size(output))))
         found = grad(output, collect(tensors); gradient=weights, allow_unused=true)
         for (k, t) in enumerate(tensors)
             given = found[k] === nothing ? Base.zeros(size(t)) : Array(found[k])

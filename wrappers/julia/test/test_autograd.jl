@@ -363,6 +363,7 @@ end
     wrong = differentiable((ctx, a) -> (save!(ctx, a); a .* a), (ctx, g) -> g .* saved(ctx)[1])
     @test_throws TesseraError gradcheck(wrong, x)
     @test_throws ArgumentError gradcheck(wrong, Tensor([1.0]))
+    @test_throws ArgumentError gradcheck(a -> Tessera.astype(a, Float32), x)
     @test_throws ErrorException gradcheck(a -> Tessera.is_grad_enabled() ? a .* 1 : error("stopped"), x)
     @test Array(x) == [0.5 2.0; -1.0 1.5]
 end

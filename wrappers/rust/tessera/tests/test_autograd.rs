@@ -6,7 +6,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tessera::autograd::{self, custom_function, gradcheck, saved_tensor_hooks, NodeBuilder};
-use tessera::{enable_grad, inference_mode, no_grad, Ambient, Device, DeviceType};
+use tessera::{enable_grad, inference_mode, no_grad, Ambient, DType, Device, DeviceType};
 use tessera::{Error, ErrorKind, Generator, Result, Tensor};
 
 fn leaf(values: &[f64]) -> Tensor {
@@ -371,6 +371,14 @@ fn gradcheck_finds_wrong_derivatives() -> Result<()> {
     assert_eq!(x.to_vec::<f64>()?, [2.0, 3.0]);
     let refused = gradcheck(|inputs| inputs[0].exp(), &[&Tensor::from([1.0])]).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Dtype);
+    let refused = gradcheck(|inputs| inputs[0].astype(DType::F32), &[&x]).unwrap_err();
+    assert!(refused.message().contains("expected a float64 output, got float32"), "{refused}");
+    let panicking = |inputs: &[&Tensor]| {
+        assert!(autograd::is_grad_enabled(), "differences are not recorded");
+        inputs[0].exp()
+    };
+    let panicked = catch_unwind(AssertUnwindSafe(|| gradcheck(panicking, &[&x])));
+    assert!(panicked.is_err() && x.to_vec::<f64>()? == [2.0, 3.0]);
     Ok(())
 }
 

@@ -9,8 +9,8 @@ const STEP: f64 = 1e-6;
 const RELATIVE: f64 = 1e-3;
 const ABSOLUTE: f64 = 1e-5;
 
-/// Compares the gradients of a function of float64 leaves with central differences. An error names
-/// the first input and element where they differ.
+/// Compares the gradients of a function of float64 leaves, whose result is float64 too, with central
+/// differences. An error names the first input and element where they differ.
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {
@@ -55,8 +55,24 @@ pub fn gradcheck(
 
 /// One factor for each element of the output, none near 0 and no two the same.
 fn weights(output: &Tensor) -> Result<Tensor> {
+    if output.dtype() != DType::F64 {
+        let text = format!("gradcheck: expected a float64 output, got {}", output.dtype());
+        return Err(Error::new(ErrorKind::Dtype, text));
+    }
     let values = (0..output.numel()).map(|i| 0.5 + 0.618034 * i as f64 % 1.0).collect();
-    Tensor::from_vec::<f64>(values, &output.shape())
+    Tensor::from_vec::<f64>(values, &output.shape())?.to_with(|o| o.device(output.device()))
+}
+
+/// Writes the values back when it is dropped, also by a panic of the function.
+struct Restore<'a> {
+    tensor: &'a Tensor,
+    values: &'a [f64],
+}
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        let _ = self.tensor.write_from(self.values); // they were read from there
+    }
 }
 
 /// The derivative of the weighted sum by each element of one input, which is changed and restored.
@@ -69,18 +85,17 @@ fn differences(
     let _guard = no_grad();
     let plain = input.detach()?;
     let values = plain.to_vec::<f64>()?;
+    let _restore = Restore { tensor: &plain, values: &values };
     let sum = || function(inputs)?.multiply(weight)?.sum()?.item::<f64>();
     let mut quotients = Vec::with_capacity(values.len());
     for index in 0..values.len() {
         let mut moved = values.clone();
         moved[index] = values[index] + STEP;
         plain.write_from(&moved)?;
-        let above = sum();
+        let above = sum()?;
         moved[index] = values[index] - STEP;
         plain.write_from(&moved)?;
-        let below = sum();
-        plain.write_from(&values)?;
-        quotients.push((above? - below?) / (2.0 * STEP));
+        quotients.push((above - sum()?) / (2.0 * STEP));
     }
     Ok(quotients)
 }
