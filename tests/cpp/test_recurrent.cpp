@@ -102,6 +102,10 @@ TEST(Recurrent, wrong_options_throw) {
   EXPECT_THROW(nn::LSTM(3, 2, options), InvalidValueError);
   EXPECT_THROW(nn::LSTM(3, 0), InvalidValueError);
   options = {};
+  options.relu = true;
+  EXPECT_THROW(nn::GRU(3, 4, options), InvalidValueError);
+  EXPECT_THROW(nn::LSTM(3, 4, options), InvalidValueError);
+  options = {};
   options.dropout = 2;
   EXPECT_THROW(nn::RNN(3, 4, options), InvalidValueError);
 }

@@ -188,6 +188,7 @@ class GRU : public detail::Recurrent {
   GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& given = {})
       : Recurrent(3, input_size, hidden_size, given) {
     if (given.proj_size != 0) throw InvalidValueError("GRU: expected no option proj_size");
+    if (given.relu) throw InvalidValueError("GRU: expected no option relu");
   }
   RecurrentResult run(const Tensor& input, const Tensor& hx = {},
                       const OptionalIntList& batch_sizes = std::nullopt) {
@@ -201,7 +202,9 @@ class GRU : public detail::Recurrent {
 class LSTM : public detail::Recurrent {
  public:
   LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& given = {})
-      : Recurrent(4, input_size, hidden_size, given) {}
+      : Recurrent(4, input_size, hidden_size, given) {
+    if (given.relu) throw InvalidValueError("LSTM: expected no option relu");
+  }
   LstmResult run(const Tensor& input, const TensorList& hx = {},
                  const OptionalIntList& batch_sizes = std::nullopt) {
     return lstm(input, hx, weights(), options().bias, options().num_layers, options().dropout,

@@ -117,6 +117,8 @@ fn packed_batch_gives_what_each_sequence_gives_alone() -> Result<()> {
 fn wrong_options_are_errors() {
     let kind = |result: Result<Gru>| result.err().map(|e| e.kind());
     assert_eq!(kind(Gru::with(3, 4, |c| c.proj_size(2))), Some(ErrorKind::Value));
+    assert_eq!(kind(Gru::with(3, 4, |c| c.relu(true))), Some(ErrorKind::Value));
+    assert!(Lstm::with(3, 4, |c| c.relu(true)).is_err());
     assert_eq!(kind(Gru::new(3, 0)), Some(ErrorKind::Value));
     assert_eq!(kind(Gru::with(3, 4, |c| c.dropout(2.0))), Some(ErrorKind::Value));
     assert!(Lstm::with(3, 2, |c| c.proj_size(2)).is_err());

@@ -142,7 +142,10 @@ macro_rules! with_config {
 
 /// A network: its struct, constructors and module; `forward` gives the outputs alone.
 macro_rules! network {
-    ($(#[$doc:meta])* $name:ident, $blocks:literal, $state:ty, $projects:literal) => {
+    (
+        $(#[$doc:meta])* $name:ident, $blocks:literal, $state:ty,
+        projects: $projects:literal, relu: $relu:literal
+    ) => {
         $(#[$doc])*
         ///
         /// The input is (time, batch, features), (batch, time, features) with `batch_first`, or
@@ -168,9 +171,14 @@ macro_rules! network {
                 config: impl FnOnce(RecurrentConfig) -> RecurrentConfig,
             ) -> Result<Self> {
                 let config = config(RecurrentConfig::default());
-                if !$projects && config.proj_size != 0 {
-                    let text = concat!(stringify!($name), ": expected no option proj_size");
-                    return Err(Error::new(ErrorKind::Value, text.to_string()));
+                for (has, option) in [
+                    (!$projects && config.proj_size != 0, "proj_size"),
+                    (!$relu && config.relu, "relu"),
+                ] {
+                    if has {
+                        let text = format!("{}: expected no option {option}", stringify!($name));
+                        return Err(Error::new(ErrorKind::Value, text));
+                    }
                 }
                 let weights = Weights::new($blocks, inputs, hidden, &config)?;
                 Ok(Self { weights, config, training: Training::default() })
@@ -232,15 +240,15 @@ fn zero_state(
 
 network! {
     /// h = tanh(weight_ih x + bias_ih + weight_hh h + bias_hh), or relu in place of tanh.
-    Rnn, 1, Tensor, false
+    Rnn, 1, Tensor, projects: false, relu: true
 }
 network! {
     /// Gated recurrent units, blocks r z n.
-    Gru, 3, Tensor, false
+    Gru, 3, Tensor, projects: false, relu: false
 }
 network! {
     /// Long short-term memory, blocks i f g o; states are (h, c).
-    Lstm, 4, (Tensor, Tensor), true
+    Lstm, 4, (Tensor, Tensor), projects: true, relu: false
 }
 
 impl Rnn {
