@@ -15,7 +15,7 @@
 //! # }
 //! ```
 
-use crate::arguments::{done, one, sys};
+use crate::arguments::{count, done, one, sys};
 use crate::memory::buffer_text;
 use crate::{DType, Error, ErrorKind, Result, Tensor};
 use std::ffi::{CStr, CString};
@@ -106,9 +106,9 @@ impl Tensor {
 
     /// A tensor in new shared memory, filled with zeros; recycled memory holds any bytes.
     pub fn empty_shared(shape: &[i64], dtype: DType, strategy: Strategy) -> Result<Tensor> {
-        let (data, count) = (shape.as_ptr(), shape.len() as i32);
+        let (data, rank) = (shape.as_ptr(), count(shape.len()));
         // SAFETY: a valid list, a writable `out`.
-        one(|out| unsafe { sys::tsr_empty_shared(data, count, dtype as i32, strategy as i32, out) })
+        one(|out| unsafe { sys::tsr_empty_shared(data, rank, dtype as i32, strategy as i32, out) })
     }
 
     /// The handle by which another process opens the shared memory of the tensor.
@@ -162,11 +162,11 @@ pub fn from_shared(
             | flag(handle.recycled, sys::TSR_SHARED_RECYCLED),
         ..Default::default()
     };
-    let (sizes, rank) = (shape.as_ptr(), shape.len() as i32);
-    let (steps, count) = (steps.as_ptr(), steps.len() as i32);
+    let (sizes, rank) = (shape.as_ptr(), count(shape.len()));
+    let (steps, n_steps) = (steps.as_ptr(), count(steps.len()));
     // SAFETY: a valid struct and lists, a writable `out`.
     one(|out| unsafe {
-        sys::tsr_tensor_from_shared(&from, offset, sizes, rank, steps, count, dtype as i32, out)
+        sys::tsr_tensor_from_shared(&from, offset, sizes, rank, steps, n_steps, dtype as i32, out)
     })
 }
 
@@ -181,11 +181,11 @@ pub fn ipc_open(
 ) -> Result<Tensor> {
     let steps = strides.map_or_else(|| row_major(shape), <[i64]>::to_vec);
     let (text, length) = (handle.as_ptr().cast(), handle.len() as i64);
-    let (sizes, rank) = (shape.as_ptr(), shape.len() as i32);
-    let (steps, count) = (steps.as_ptr(), steps.len() as i32);
+    let (sizes, rank) = (shape.as_ptr(), count(shape.len()));
+    let (steps, n_steps) = (steps.as_ptr(), count(steps.len()));
     // SAFETY: a valid text and lists, a writable `out`.
     one(|out| unsafe {
-        sys::tsr_ipc_open(text, length, offset, sizes, rank, steps, count, dtype as i32, out)
+        sys::tsr_ipc_open(text, length, offset, sizes, rank, steps, n_steps, dtype as i32, out)
     })
 }
 
@@ -218,7 +218,8 @@ fn flag(on: bool, bit: i32) -> i32 {
 fn row_major(shape: &[i64]) -> Vec<i64> {
     let mut steps = vec![1; shape.len()];
     for i in (1..shape.len()).rev() {
-        steps[i - 1] = steps[i] * shape[i];
+        // Sizes whose product is too large are refused with the tensor.
+        steps[i - 1] = i64::saturating_mul(steps[i], shape[i]);
     }
     steps
 }

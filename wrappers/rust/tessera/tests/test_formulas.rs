@@ -440,6 +440,8 @@ fn distributions_refuse_wrong_parameters_and_values() -> Result<()> {
     assert_eq!(Categorical::new(&Tensor::scalar(1.0)?).unwrap_err().kind(), ErrorKind::Shape);
     message(ErrorKind::Shape, Categorical::new(&Tensor::zeros(&[2, 0])?));
     message(ErrorKind::Shape, Categorical::with_logits(&Tensor::zeros(&[0])?));
+    let fair = Categorical::new(&Tensor::from([1.0, 1.0]))?;
+    message(ErrorKind::Shape, fair.sample(&[i64::MAX, 4]));
     let text = message(ErrorKind::Value, Beta::new(1, 0));
     assert!(text.contains("Beta: concentration0: expected numbers above 0, got one outside"));
     // Numbers take the dtype of the tensor beside them, or the default one.

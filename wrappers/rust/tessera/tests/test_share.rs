@@ -52,6 +52,8 @@ fn d6_memory_opens_by_descriptor_and_by_name() -> Result<()> {
         assert_eq!(x.to_vec::<f32>()?, [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
         let wrong = from_shared(&handle, 0, &[7], None, DType::F32);
         assert_eq!(wrong.unwrap_err().kind(), ErrorKind::Shape);
+        let huge = from_shared(&handle, 0, &[2, i64::MAX, i64::MAX], None, DType::F32);
+        assert_eq!(huge.unwrap_err().kind(), ErrorKind::Shape);
     }
     Ok(())
 }

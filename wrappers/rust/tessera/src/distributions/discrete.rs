@@ -149,13 +149,19 @@ impl Distribution for Categorical {
 
     fn sample(&self, shape: &[i64]) -> Result<Tensor> {
         let _guard = no_grad();
-        let (draws, shape) = (shape.iter().product(), extended(shape, self));
-        if shape.contains(&0) {
+        let whole = extended(shape, self);
+        if whole.contains(&0) {
             let device = self.probs.device();
-            return Tensor::empty_with(&shape, |o| o.dtype(DType::I64).device(device));
+            return Tensor::empty_with(&whole, |o| o.dtype(DType::I64).device(device));
         }
+        let draws = shape.iter().try_fold(1, |draws, &size| i64::checked_mul(draws, size));
+        let draws = draws.ok_or_else(|| {
+            let text =
+                format!("Categorical: sample: expected fewer than 2^63 draws, got {shape:?}");
+            Error::new(ErrorKind::Shape, text)
+        })?;
         let rows = self.probs.reshape(&[-1, self.outcomes()])?;
-        rows.multinomial_with(draws, |o| o.replacement(true))?.matrix_transpose()?.reshape(&shape)
+        rows.multinomial_with(draws, |o| o.replacement(true))?.matrix_transpose()?.reshape(&whole)
     }
 
     fn rsample(&self, _: &[i64]) -> Result<Tensor> {
