@@ -54,13 +54,13 @@ fn schedules() -> Result<BTreeMap<&'static str, Box<dyn Schedule>>> {
     let three = OneCycleLr { total_steps: 45, linear: true, three_phase: true, ..one.clone() };
     all.insert("one_cycle", Box::new(one));
     all.insert("three_phases", Box::new(three));
-    let parts: Vec<Box<dyn Schedule>> = vec![
+    let parts: Vec<Box<dyn Schedule + Send + Sync>> = vec![
         Box::new(LinearLr { start_factor: 0.1, total_iters: 4, ..Default::default() }),
         Box::new(CosineAnnealingLr { t_max: 10, ..Default::default() }),
         Box::new(ExponentialLr { gamma: 0.8 }),
     ];
     all.insert("sequence", Box::new(SequentialLr::new(parts, &[4, 12])?));
-    let parts: Vec<Box<dyn Schedule>> = vec![
+    let parts: Vec<Box<dyn Schedule + Send + Sync>> = vec![
         Box::new(ConstantLr { factor: 0.1, total_iters: 3 }),
         Box::new(ExponentialLr { gamma: 0.9 }),
     ];
@@ -130,7 +130,7 @@ fn schedulers_set_the_rates_of_all_groups() -> Result<()> {
 
 #[test]
 fn sequences_need_fitting_milestones() {
-    let refused = |parts: Vec<Box<dyn Schedule>>, milestones: &[u32]| {
+    let refused = |parts: Vec<Box<dyn Schedule + Send + Sync>>, milestones: &[u32]| {
         assert_eq!(SequentialLr::new(parts, milestones).unwrap_err().kind(), ErrorKind::Value);
     };
     let part = || Box::new(StepLr::default());
@@ -164,12 +164,22 @@ fn schedules_with_wrong_options_are_refused() -> Result<()> {
 }
 
 #[test]
+fn schedules_of_several_parts_move_to_other_threads() -> Result<()> {
+    let parts: Vec<Box<dyn Schedule + Send + Sync>> = vec![Box::new(StepLr::default())];
+    let chain = ChainedLr::new(vec![Box::new(SequentialLr::new(parts, &[])?)]);
+    let rate = std::thread::spawn(move || chain.rate(1.0, 0)).join().expect("the thread ends");
+    assert_eq!(rate, 1.0);
+    Ok(())
+}
+
+#[test]
 fn one_cycle_begins_at_the_top_and_ends() -> Result<()> {
     let cycle = OneCycleLr { max_lr: 0.5, total_steps: 10, pct_start: 0.1, ..Default::default() };
     assert_eq!(cycle.rate(0.0, 0), 0.5);
     assert_eq!(OneCycleLr { three_phase: true, ..cycle.clone() }.rate(0.0, 0), 0.5);
     let mut optimizer = Optimizer::new(Sgd::default(), &[Tensor::ones(&[1])?.requiring_grad()?])?;
-    let parts: Vec<Box<dyn Schedule>> = vec![Box::new(StepLr::default()), Box::new(cycle)];
+    let parts: Vec<Box<dyn Schedule + Send + Sync>> =
+        vec![Box::new(StepLr::default()), Box::new(cycle)];
     let mut scheduler = Scheduler::new(&mut optimizer, SequentialLr::new(parts, &[3])?)?;
     scheduler.go_to(&mut optimizer, 13)?;
     let least = optimizer.lr(0)?;

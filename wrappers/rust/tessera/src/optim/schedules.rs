@@ -265,9 +265,12 @@ pub enum CyclicMode {
     ExpRange(f64),
 }
 
+/// A part of a [`SequentialLr`] or [`ChainedLr`].
+type BoxedSchedule = Box<dyn Schedule + Send + Sync>;
+
 /// One schedule after the other: the next begins with its step 0 at each of the milestones.
 pub struct SequentialLr {
-    schedules: Vec<Box<dyn Schedule>>,
+    schedules: Vec<BoxedSchedule>,
     milestones: Vec<u32>,
 }
 
@@ -282,7 +285,7 @@ impl fmt::Debug for SequentialLr {
 
 impl SequentialLr {
     /// The milestones do not fall, and are one fewer than the schedules.
-    pub fn new(schedules: Vec<Box<dyn Schedule>>, milestones: &[u32]) -> Result<Self> {
+    pub fn new(schedules: Vec<BoxedSchedule>, milestones: &[u32]) -> Result<Self> {
         if schedules.len() != milestones.len() + 1 {
             return refuse(format!(
                 "SequentialLr: expected one milestone fewer than the {} schedules, got {}",
@@ -320,7 +323,7 @@ impl Schedule for SequentialLr {
 }
 
 /// Several schedules at once: each changes the rate that the one before gives.
-pub struct ChainedLr(Vec<Box<dyn Schedule>>);
+pub struct ChainedLr(Vec<BoxedSchedule>);
 
 impl fmt::Debug for ChainedLr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -330,7 +333,7 @@ impl fmt::Debug for ChainedLr {
 
 impl ChainedLr {
     /// Of these schedules.
-    pub fn new(schedules: Vec<Box<dyn Schedule>>) -> Self {
+    pub fn new(schedules: Vec<BoxedSchedule>) -> Self {
         Self(schedules)
     }
 }
