@@ -335,7 +335,7 @@ fn modes_and_gradients() -> Result<()> {
     assert!(net.parameters().iter().all(|p| p.grad().unwrap().is_some()));
     net.zero_grad()?;
     assert!(net.parameters().iter().all(|p| p.grad().unwrap().is_none()));
-    net.requires_grad(false)?;
+    net.set_requires_grad(false)?;
     assert!(!net.forward(&Tensor::rand(&[2, 1, 4, 4])?)?.requires_grad());
     Ok(())
 }

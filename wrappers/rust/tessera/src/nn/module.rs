@@ -299,7 +299,7 @@ pub trait Module: Send + Sync {
     }
 
     /// Sets whether the parameters require grad.
-    fn requires_grad(&self, on: bool) -> Result<()> {
+    fn set_requires_grad(&self, on: bool) -> Result<()> {
         self.parameters().iter().try_for_each(|parameter| parameter.set_requires_grad(on))
     }
 
