@@ -329,6 +329,25 @@ fn state_goes_through_safetensors() -> Result<()> {
 }
 
 #[test]
+fn sequences_grow_and_are_looked_through() -> Result<()> {
+    let mut model: Sequential = vec![Box::new(Linear::new(2, 3)?) as Box<dyn Module>]
+        .into_iter()
+        .chain([Box::new(Relu) as Box<dyn Module>])
+        .collect();
+    model.push(Linear::new(3, 1)?);
+    model.extend([Box::new(Tanh) as Box<dyn Module>]);
+    assert_eq!((model.len(), model.iter().len()), (4, 4));
+    let names: Vec<_> = model.named_parameters().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["0.weight", "0.bias", "2.weight", "2.bias"]);
+    assert!(model.get(4).is_none() && model.get(3).is_some());
+    let x = Tensor::rand(&[5, 2])?;
+    let by_hand = model.iter().try_fold(x.clone(), |x, module| module.forward(&x))?;
+    assert!(by_hand.equal(&model.forward(&x)?)?.all()?.item::<bool>()?);
+    assert_eq!(model[2].parameters()[0].shape(), [1, 3]);
+    Ok(())
+}
+
+#[test]
 fn modes_and_gradients() -> Result<()> {
     let net: Box<dyn Module> = Box::new(Net::new()?);
     net.forward(&Tensor::rand(&[2, 1, 4, 4])?)?.sum()?.backward()?;

@@ -5,6 +5,7 @@
 use super::module::described;
 use super::{init, Module, Visitor};
 use crate::{no_grad, Error, ErrorKind, Result, Tensor};
+use std::ops::Index;
 
 /// `input @ weight.T + bias`, with a weight of shape (outputs, inputs).
 pub struct Linear {
@@ -87,6 +88,21 @@ impl Module for Embedding {
 }
 
 /// Modules one after another, named by their numbers.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::nn::{Linear, Module, Relu, Sequential};
+/// let mut model = Sequential::new().with(Linear::new(3, 4)?);
+/// for _ in 0..2 {
+///     model.push(Relu);
+///     model.push(Linear::new(4, 4)?);
+/// }
+/// assert_eq!((model.len(), model[2].parameters().len()), (5, 2));
+/// let front: Sequential = vec![Box::new(Relu) as Box<dyn Module>].into_iter().collect();
+/// assert!(front.iter().all(|module| module.parameters().is_empty()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Default)]
 pub struct Sequential(Vec<Box<dyn Module>>);
 
@@ -99,8 +115,23 @@ impl Sequential {
     /// With one more module at the end.
     #[must_use]
     pub fn with(mut self, module: impl Module + 'static) -> Self {
-        self.0.push(Box::new(module));
+        self.push(module);
         self
+    }
+
+    /// Adds a module at the end.
+    pub fn push(&mut self, module: impl Module + 'static) {
+        self.0.push(Box::new(module));
+    }
+
+    /// The module with this number; `None` if there is none.
+    pub fn get(&self, index: usize) -> Option<&dyn Module> {
+        self.0.get(index).map(|module| &**module)
+    }
+
+    /// The modules in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &dyn Module> + ExactSizeIterator {
+        self.0.iter().map(|module| &**module)
     }
 
     /// The number of modules.
@@ -111,6 +142,26 @@ impl Sequential {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl Index<usize> for Sequential {
+    type Output = dyn Module;
+
+    fn index(&self, index: usize) -> &Self::Output {
+        &*self.0[index]
+    }
+}
+
+impl Extend<Box<dyn Module>> for Sequential {
+    fn extend<I: IntoIterator<Item = Box<dyn Module>>>(&mut self, modules: I) {
+        self.0.extend(modules);
+    }
+}
+
+impl FromIterator<Box<dyn Module>> for Sequential {
+    fn from_iter<I: IntoIterator<Item = Box<dyn Module>>>(modules: I) -> Self {
+        Self(modules.into_iter().collect())
     }
 }
 
