@@ -20,12 +20,10 @@ const BATCH: i64 = 240;
 fn train(net: &Net, group: &Group, images: &Tensor, classes: &Tensor) -> Result<()> {
     let parameters = net.parameters();
     // The statistics of the normalization, which the weights' file has too.
-    let statistics: Vec<Tensor> =
-        net.named_buffers().into_iter().map(|(_, buffer)| buffer).collect();
-    let mut parallel = DataParallel::new(group, &parameters, &statistics)?;
+    let mut parallel = DataParallel::new(group, &parameters, &net.buffers())?;
     let rule = Sgd { lr: 0.05, momentum: 0.9, ..Default::default() };
     let mut optimizer = Optimizer::new(rule, &parameters)?;
-    let (rank, size) = (group.rank(), group.size());
+    let (rank, size) = (group.rank() as i64, group.size() as i64);
     let rows = BATCH / size;
     net.eval();
     for step in 0..STEPS {

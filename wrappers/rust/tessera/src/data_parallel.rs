@@ -5,7 +5,7 @@
 
 use crate::amp::GradScaler;
 use crate::arguments::{count, handles};
-use crate::distributed::Group;
+use crate::distributed::{rank_number, Group};
 use crate::error::done;
 use crate::handle::owner;
 use crate::io::{path_text, TensorMap};
@@ -263,7 +263,7 @@ impl<R: Rule> ShardedOptimizer<R> {
     /// `None` on the others.
     pub fn gather(&mut self, to: Option<usize>) -> Result<Option<Optimizer<R>>> {
         let mut whole = null_mut();
-        let to = to.map_or(-1, |rank| rank as i64);
+        let to = to.map_or(-1, rank_number);
         // SAFETY: a valid handle, a writable pointer.
         done(unsafe { sys::tsr_sharded_optimizer_gather(self.division.raw(), to, &mut whole) })?;
         Ok(Optimizer::from_raw(whole))

@@ -51,9 +51,9 @@ pub enum ReduceOp {
 #[derive(Clone, Copy, Debug)]
 pub struct GroupOptions<'a> {
     /// The rank of the caller, from 0; `None`: the backend knows.
-    pub rank: Option<i32>,
+    pub rank: Option<usize>,
     /// The number of ranks; `None`: the backend knows.
-    pub size: Option<i32>,
+    pub size: Option<usize>,
     /// For the ranks to meet, and for operations.
     pub timeout: Duration,
     /// Whether ranks are asked whether they want the same before data move, where the backend can.
@@ -67,6 +67,16 @@ impl Default for GroupOptions<'_> {
         let timeout = Duration::from_secs(1800);
         Self { rank: None, size: None, timeout, checked: true, address: "" }
     }
+}
+
+/// The number of a rank in the C ABI; one that is too large is one that no group has.
+pub(crate) fn rank_number<N: TryFrom<usize> + From<i32>>(rank: usize) -> N {
+    N::try_from(rank).unwrap_or(N::from(i32::MAX))
+}
+
+/// The same, of a rank or a number of ranks that may be left to the backend.
+fn given<N: TryFrom<usize> + From<i32>>(number: Option<usize>) -> N {
+    number.map_or(N::from(-1), rank_number)
 }
 
 handle! {
@@ -100,11 +110,11 @@ impl Work {
     }
 
     /// The rank that a receive came from, after `wait`.
-    pub fn source(&self) -> Result<Option<i64>> {
+    pub fn source(&self) -> Result<Option<usize>> {
         let mut found = -1;
         // SAFETY: a valid handle, a writable number.
         done(unsafe { sys::tsr_work_source(self.raw(), &mut found) })?;
-        Ok((found >= 0).then_some(found))
+        Ok(usize::try_from(found).ok())
     }
 }
 
@@ -121,8 +131,8 @@ impl Group {
     /// one GPU for each rank.
     pub fn new(backend: &str, options: &GroupOptions<'_>) -> Result<Self> {
         let raw = sys::tsr_group_options {
-            rank: options.rank.unwrap_or(-1),
-            size: options.size.unwrap_or(-1),
+            rank: given(options.rank),
+            size: given(options.size),
             timeout: options.timeout.as_secs_f64(),
             unchecked: i32::from(!options.checked),
             ..Default::default()
@@ -141,34 +151,35 @@ impl Group {
         })
     }
 
-    fn info(&self) -> Result<sys::tsr_group_info> {
+    fn info(&self) -> sys::tsr_group_info {
         let mut info = sys::tsr_group_info::default();
         // SAFETY: a valid handle, a struct with its size.
-        done(unsafe { sys::tsr_group_describe(self.raw(), &mut info) })?;
-        Ok(info)
+        let status = unsafe { sys::tsr_group_describe(self.raw(), &mut info) };
+        assert_eq!(status, sys::TSR_OK, "the description of a valid group");
+        info
     }
 
     /// The rank of the caller.
-    pub fn rank(&self) -> i64 {
-        self.info().map_or(-1, |info| i64::from(info.rank))
+    pub fn rank(&self) -> usize {
+        self.info().rank as usize
     }
 
     /// The number of ranks.
-    pub fn size(&self) -> i64 {
-        self.info().map_or(-1, |info| i64::from(info.size))
+    pub fn size(&self) -> usize {
+        self.info().size as usize
     }
 
     /// Whether the group was aborted; every operation then fails with the first reason.
     pub fn is_aborted(&self) -> bool {
-        self.info().is_ok_and(|info| info.aborted != 0)
+        self.info().aborted != 0
     }
 
     /// The rank that a member has in the group from which this one was split.
-    pub fn first_rank(&self, rank: i64) -> Result<i64> {
-        let mut found = -1;
+    pub fn first_rank(&self, rank: usize) -> Result<usize> {
+        let (rank, mut found) = (rank_number(rank), 0);
         // SAFETY: a valid handle, a writable number.
         done(unsafe { sys::tsr_group_first_rank(self.raw(), rank, &mut found) })?;
-        Ok(found)
+        Ok(found as usize)
     }
 
     /// A collective of all members: those of one color form a group, in the order of `(key, rank)`;
@@ -198,7 +209,8 @@ impl Group {
     }
 
     /// As `all_reduce` for one tensor, with the result only at the root.
-    pub fn reduce(&self, tensor: &Tensor, op: ReduceOp, root: i64) -> Result<Work> {
+    pub fn reduce(&self, tensor: &Tensor, op: ReduceOp, root: usize) -> Result<Work> {
+        let root = rank_number(root);
         // SAFETY: valid handles; `out` is writable.
         Work::made(|out| unsafe {
             sys::tsr_group_reduce(self.raw(), tensor.raw(), op as i32, root, out)
@@ -206,8 +218,8 @@ impl Group {
     }
 
     /// Copies the root's tensors into those of the other ranks.
-    pub fn broadcast(&self, tensors: &[impl Borrow<Tensor>], root: i64) -> Result<Work> {
-        let list = handles(tensors);
+    pub fn broadcast(&self, tensors: &[impl Borrow<Tensor>], root: usize) -> Result<Work> {
+        let (list, root) = (handles(tensors), rank_number(root));
         // SAFETY: valid handles; `out` is writable.
         Work::made(|out| unsafe {
             sys::tsr_group_broadcast(self.raw(), list.as_ptr(), count(list.len()), root, out)
@@ -245,9 +257,9 @@ impl Group {
         &self,
         outputs: &[impl Borrow<Tensor>],
         input: &Tensor,
-        root: i64,
+        root: usize,
     ) -> Result<Work> {
-        let list = handles(outputs);
+        let (list, root) = (handles(outputs), rank_number(root));
         // SAFETY: valid handles; `out` is writable.
         Work::made(|out| unsafe {
             let length = count(list.len());
@@ -260,9 +272,9 @@ impl Group {
         &self,
         output: &Tensor,
         inputs: &[impl Borrow<Tensor>],
-        root: i64,
+        root: usize,
     ) -> Result<Work> {
-        let list = handles(inputs);
+        let (list, root) = (handles(inputs), rank_number(root));
         // SAFETY: valid handles; `out` is writable.
         Work::made(|out| unsafe {
             let length = count(list.len());
@@ -314,14 +326,15 @@ impl Group {
     }
 
     /// Sends a tensor to one rank. Messages between two ranks with one tag arrive in their order.
-    pub fn send(&self, tensor: &Tensor, peer: i64, tag: i64) -> Result<Work> {
+    pub fn send(&self, tensor: &Tensor, peer: usize, tag: i64) -> Result<Work> {
+        let peer = rank_number(peer);
         // SAFETY: valid handles; `out` is writable.
         Work::made(|out| unsafe { sys::tsr_group_send(self.raw(), tensor.raw(), peer, tag, out) })
     }
 
     /// Receives a tensor from one rank, or from whichever sends first.
-    pub fn recv(&self, tensor: &Tensor, peer: Option<i64>, tag: i64) -> Result<Work> {
-        let peer = peer.unwrap_or(ABSENT);
+    pub fn recv(&self, tensor: &Tensor, peer: Option<usize>, tag: i64) -> Result<Work> {
+        let peer = peer.map_or(ABSENT, rank_number);
         // SAFETY: valid handles; `out` is writable.
         Work::made(|out| unsafe { sys::tsr_group_recv(self.raw(), tensor.raw(), peer, tag, out) })
     }

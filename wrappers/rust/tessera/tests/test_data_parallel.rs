@@ -115,7 +115,7 @@ fn checkpoints_are_written_together_and_read_by_one() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("rust_shards.{}", std::process::id()));
     on_two_ranks("rust shards", |group| {
         let part = &Tensor::ones(&[2, 3])? * group.rank() as f64;
-        let slice = Slice { offset: vec![2 * group.rank(), 0], shape: vec![4, 3] };
+        let slice = Slice { offset: vec![2 * group.rank() as i64, 0], shape: vec![4, 3] };
         save_shards(
             &TensorMap::from([("w".to_string(), part)]),
             &folder,

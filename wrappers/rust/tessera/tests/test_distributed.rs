@@ -3,6 +3,7 @@
 //! Groups of ranks (feature row D9): here of threads; tests/languages has a program for processes.
 
 use std::time::Duration;
+use tessera::data::DistributedSampler;
 use tessera::distributed::{functional, Group, GroupOptions, ReduceOp};
 use tessera::{ErrorKind, Result, Tensor};
 
@@ -40,6 +41,8 @@ fn d9_collectives_of_two_ranks() {
     on_two_ranks("rust collectives", |group| {
         let rank = group.rank() as f32;
         assert_eq!(group.size(), 2);
+        let samples = DistributedSampler::of(4, &group).shuffle(false);
+        assert_eq!(samples.positions()?, [group.rank(), group.rank() + 2]);
         let sum = pair(rank, 1.0)?;
         group.all_reduce(&[&sum], ReduceOp::Sum)?.wait()?;
         assert_eq!(values(&sum), [1.0, 2.0]);
@@ -91,9 +94,10 @@ fn d9_messages_parts_and_errors() {
         if let Some(part) = part {
             assert_eq!(part.first_rank(0)?, 1);
         }
-        let odd = Tensor::zeros(&[2 + rank])?;
+        let odd = Tensor::zeros(&[2 + rank as i64])?;
         let shape = group.all_reduce(&[&odd], ReduceOp::Sum)?.wait().unwrap_err();
         assert_eq!(shape.kind(), ErrorKind::Shape);
+        assert_eq!(group.broadcast(&[&got], usize::MAX).unwrap_err().kind(), ErrorKind::Index);
         assert_eq!(group.broadcast(&[&got], 2).unwrap_err().kind(), ErrorKind::Index);
         group.barrier()?.wait_for(Duration::from_secs(30))?;
         group.abort("the user stopped it")?;

@@ -521,7 +521,7 @@ fn compare_ranks(
     let near = |a: &Tensor, b: &Tensor| -> Result<bool> {
         Ok(a.subtract(b)?.abs()?.max()?.item::<f64>()? < 1e-12)
     };
-    let rank = |rank: i32| -> Result<()> {
+    let rank = |rank: usize| -> Result<()> {
         let options =
             GroupOptions { rank: Some(rank), size: Some(2), address, ..Default::default() };
         let own = SyncBatchNorm::with(2, &Group::new("threads", &options)?, &config)?;
@@ -540,7 +540,7 @@ fn compare_ranks(
         for (name, value) in &statistics {
             assert!(near(&state[name], value)?, "{name}");
         }
-        let single = Tensor::zeros_with(&[1 - i64::from(rank), 2], |o| o.dtype(DType::F64))?;
+        let single = Tensor::zeros_with(&[1 - rank as i64, 2], |o| o.dtype(DType::F64))?;
         let text = message(ErrorKind::Value, own.forward(&single));
         assert!(text.ends_with("expected more than 1 value for each channel, got 1"), "{text}");
         own.eval();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The samples of a dataset that one of several ranks gets.
 
-use crate::distributed::rank_positions;
+use crate::distributed::{rank_positions, Group};
 use crate::Result;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::Arc;
@@ -40,6 +40,11 @@ impl DistributedSampler {
     pub fn new(count: usize, ranks: usize, rank: usize) -> Self {
         let epoch = Arc::new(AtomicI64::new(0));
         Self { count, ranks, rank, shuffle: true, seed: 0, drop_last: false, epoch }
+    }
+
+    /// Of `count` samples, for this rank of a group.
+    pub fn of(count: usize, group: &Group) -> Self {
+        Self::new(count, group.size(), group.rank())
     }
 
     /// Whether the order is random, another one for each epoch.

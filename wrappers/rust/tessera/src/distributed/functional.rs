@@ -17,7 +17,7 @@
 //! # }
 //! ```
 
-use super::{Group, ReduceOp};
+use super::{rank_number, Group, ReduceOp};
 use crate::arguments::{list_count, list_pointer, one};
 use crate::{Result, Tensor};
 use tessera_sys as sys;
@@ -29,13 +29,15 @@ pub fn all_reduce(group: &Group, input: &Tensor, op: ReduceOp) -> Result<Tensor>
 }
 
 /// The reduction at the root, zeros elsewhere. `Sum` or `Avg`, where an input requires grad.
-pub fn reduce(group: &Group, input: &Tensor, op: ReduceOp, root: i64) -> Result<Tensor> {
+pub fn reduce(group: &Group, input: &Tensor, op: ReduceOp, root: usize) -> Result<Tensor> {
+    let root = rank_number(root);
     // SAFETY: valid handles; `out` is writable.
     one(|out| unsafe { sys::tsr_collective_reduce(group.raw(), input.raw(), op as i32, root, out) })
 }
 
 /// The root's input; the others' tell shape and dtype.
-pub fn broadcast(group: &Group, input: &Tensor, root: i64) -> Result<Tensor> {
+pub fn broadcast(group: &Group, input: &Tensor, root: usize) -> Result<Tensor> {
+    let root = rank_number(root);
     // SAFETY: valid handles; `out` is writable.
     one(|out| unsafe { sys::tsr_collective_broadcast(group.raw(), input.raw(), root, out) })
 }
@@ -78,7 +80,8 @@ pub fn all_to_all(
 
 /// A 0-dim zero that stands for the message, to be added to the loss: a backward that reaches it
 /// waits for the gradient. Several messages between two ranks need tags of their own.
-pub fn send(group: &Group, input: &Tensor, peer: i64, tag: i64) -> Result<Tensor> {
+pub fn send(group: &Group, input: &Tensor, peer: usize, tag: i64) -> Result<Tensor> {
+    let peer = rank_number(peer);
     // SAFETY: valid handles; `out` is writable.
     one(|out| unsafe { sys::tsr_collective_send(group.raw(), input.raw(), peer, tag, out) })
 }
@@ -87,11 +90,11 @@ pub fn send(group: &Group, input: &Tensor, peer: i64, tag: i64) -> Result<Tensor
 pub fn recv(
     group: &Group,
     like: &Tensor,
-    peer: i64,
+    peer: usize,
     tag: i64,
     requires_grad: bool,
 ) -> Result<Tensor> {
-    let wanted = i32::from(requires_grad);
+    let (peer, wanted) = (rank_number(peer), i32::from(requires_grad));
     // SAFETY: valid handles; `out` is writable.
     one(|out| unsafe { sys::tsr_collective_recv(group.raw(), like.raw(), peer, tag, wanted, out) })
 }
