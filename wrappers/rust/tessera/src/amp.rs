@@ -5,7 +5,7 @@
 use crate::arguments::one;
 use crate::error::done;
 use crate::handle::owner;
-use crate::io::path_text;
+use crate::io::path_bytes;
 use crate::optim::{Optimizer, Rule};
 use crate::{DType, DeviceType, Result, Tensor};
 use std::marker::PhantomData;
@@ -263,7 +263,7 @@ impl GradScaler {
 
     /// Writes the numbers to a file that every language loads.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path_text(path.as_ref())?;
+        let path = path_bytes(&path);
         // SAFETY: a valid handle, text with its length.
         done(unsafe {
             sys::tsr_grad_scaler_save(self.raw(), path.as_ptr().cast(), path.len() as i64)
@@ -272,7 +272,7 @@ impl GradScaler {
 
     /// Reads the numbers from a file that any language saved.
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path_text(path.as_ref())?;
+        let path = path_bytes(&path);
         // SAFETY: a valid handle, text with its length.
         done(unsafe {
             sys::tsr_grad_scaler_load(self.raw(), path.as_ptr().cast(), path.len() as i64)

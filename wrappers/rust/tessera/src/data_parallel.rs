@@ -8,7 +8,7 @@ use crate::arguments::{count, handles};
 use crate::distributed::{rank_number, Group};
 use crate::error::done;
 use crate::handle::owner;
-use crate::io::{path_text, TensorMap};
+use crate::io::{path_bytes, TensorMap};
 use crate::memory::buffer_text;
 use crate::nn::Module;
 use crate::optim::{Optimizer, Rates, Rule, State};
@@ -312,7 +312,7 @@ pub fn save_shards(
     slices: &SliceMap,
     metadata: &BTreeMap<String, String>,
 ) -> Result<()> {
-    let path = path_text(path.as_ref())?;
+    let path = path_bytes(&path);
     let (names, parts) = lists(tensors, slices);
     let texts = json::quote_map(metadata);
     let list = handles(&tensors.values().collect::<Vec<_>>());
@@ -337,7 +337,7 @@ pub fn save_shards(
 /// Copies the saved values into the tensors, or into the parts that they are. The number of ranks
 /// that saved does not matter.
 pub fn load_shards(tensors: &TensorMap, path: impl AsRef<Path>, slices: &SliceMap) -> Result<()> {
-    let path = path_text(path.as_ref())?;
+    let path = path_bytes(&path);
     let (names, parts) = lists(tensors, slices);
     let list = handles(&tensors.values().collect::<Vec<_>>());
     // SAFETY: texts and a list with their lengths.
@@ -357,7 +357,7 @@ pub fn load_shards(tensors: &TensorMap, path: impl AsRef<Path>, slices: &SliceMa
 
 /// What a folder contains, as JSON.
 pub fn shards_index(path: impl AsRef<Path>) -> Result<String> {
-    let path = path_text(path.as_ref())?;
+    let path = path_bytes(&path);
     let mut json = null_mut();
     // SAFETY: a text with its length, a writable pointer; the buffer of a success is given away.
     unsafe {

@@ -3,10 +3,12 @@
 //! Devices, and the library's threads.
 
 use crate::error::done;
+use crate::io::path_bytes;
 use crate::{DeviceType, Error, ErrorKind, Result};
 use std::ffi::CStr;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::Path;
 use std::str::FromStr;
 use tessera_sys as sys;
 
@@ -123,7 +125,8 @@ impl FromStr for Device {
 /// # Safety
 /// The plugin's code runs in this process, when it is loaded and in every function that uses its
 /// device: it must be a sound backend.
-pub unsafe fn load_plugin(path: &str) -> Result<()> {
+pub unsafe fn load_plugin(path: impl AsRef<Path>) -> Result<()> {
+    let path = path_bytes(&path);
     // SAFETY: text and its length; the caller vouches for what is loaded.
     done(unsafe { sys::tsr_plugin_load(path.as_ptr().cast(), path.len() as i64) })
 }

@@ -6,7 +6,7 @@ use crate::arguments::{count, handles, one};
 use crate::error::{done, text};
 use crate::json;
 use crate::memory::buffer_text;
-use crate::{Error, ErrorKind, Result, Tensor};
+use crate::{Result, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::ptr::{null, null_mut, NonNull};
@@ -34,14 +34,15 @@ impl Drop for Archive {
     }
 }
 
-pub(crate) fn path_text(path: &Path) -> Result<&str> {
-    path.to_str().ok_or_else(|| Error::new(ErrorKind::Io, format!("{path:?} is not UTF-8")))
+/// A path as the library takes it; it need not be UTF-8.
+pub(crate) fn path_bytes(path: &impl AsRef<Path>) -> &[u8] {
+    path.as_ref().as_os_str().as_encoded_bytes()
 }
 
 impl Archive {
     /// Opens a file and checks all of its header.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path_text(path.as_ref())?;
+        let path = path_bytes(&path);
         let mut handle = null_mut();
         // SAFETY: text and its length, a writable pointer.
         done(unsafe {
@@ -120,7 +121,7 @@ pub fn save_file_with<K: AsRef<str>, V: AsRef<str>>(
     path: impl AsRef<Path>,
     metadata: impl IntoIterator<Item = (K, V)>,
 ) -> Result<()> {
-    let path = path_text(path.as_ref())?;
+    let path = path_bytes(&path);
     let names = json::quote_list(tensors.keys().map(String::as_str));
     let texts = metadata.into_iter();
     let texts = texts.map(|(key, value)| (key.as_ref().to_owned(), value.as_ref().to_owned()));

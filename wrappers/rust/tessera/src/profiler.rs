@@ -4,6 +4,7 @@
 
 use crate::error::{callback, done, drop_box};
 use crate::host_stack::give_host_stack;
+use crate::io::path_bytes;
 use crate::memory::buffer_text;
 use crate::{Device, Result};
 use std::ffi::c_void;
@@ -276,7 +277,7 @@ impl Profiler {
 
     /// Writes the last recording to a file.
     pub fn save(&self, format: Format, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref().as_os_str().as_encoded_bytes();
+        let path = path_bytes(&path);
         // SAFETY: a text with its length.
         done(unsafe {
             sys::tsr_profiler_export(

@@ -5,7 +5,7 @@
 use crate::arguments::{count, handles, many, one};
 use crate::error::done;
 use crate::handle::handle;
-use crate::io::path_text;
+use crate::io::path_bytes;
 use crate::memory::buffer_text;
 use crate::{json, Result, Tensor};
 use std::fmt;
@@ -78,7 +78,7 @@ impl Program {
 
     /// Reads a file that any language has saved.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path_text(path.as_ref())?;
+        let path = path_bytes(&path);
         // SAFETY: a text with its length.
         Self::made(|out| unsafe {
             sys::tsr_program_load(path.as_ptr().cast(), path.len() as i64, out)
@@ -127,7 +127,7 @@ impl Program {
 
     /// Writes the program, its tensors and the states of its optimizers as one safetensors file.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path_text(path.as_ref())?;
+        let path = path_bytes(&path);
         // SAFETY: a valid handle, a text with its length.
         done(unsafe { sys::tsr_program_save(self.raw(), path.as_ptr().cast(), path.len() as i64) })
     }

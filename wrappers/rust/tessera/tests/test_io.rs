@@ -34,6 +34,23 @@ fn by_hand(header: &str, data: &[u8]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn paths_need_not_be_utf8() -> Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new("bytes");
+    let path = folder.0.join(std::ffi::OsStr::from_bytes(b"\xff.safetensors"));
+    let tensors = TensorMap::from([("x".to_string(), Tensor::from([1.0, 2.0]))]);
+    save_file(&tensors, &path)?;
+    assert_eq!(load_file(&path)?["x"].to_vec::<f64>()?, [1.0, 2.0]);
+    let missing = load_file(folder.0.join(std::ffi::OsStr::from_bytes(b"\xfe"))).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::Io);
+    let shards = folder.0.join(std::ffi::OsStr::from_bytes(b"\xfd"));
+    fs::create_dir(&shards)?;
+    drop(tessera::autograd::save_to_disk(&shards, 0)?);
+    Ok(())
+}
+
 #[test]
 fn round_trip_keeps_everything() -> Result<()> {
     let folder = Folder::new("round-trip");

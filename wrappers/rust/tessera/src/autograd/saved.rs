@@ -4,6 +4,7 @@
 
 use super::hooks::lent;
 use crate::error::{callback, done, drop_box};
+use crate::io::path_bytes;
 use crate::{Device, Result, Tensor};
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -119,8 +120,8 @@ pub fn save_on_device(device: Device, pinned: bool) -> Result<SavedHooksGuard> {
 
 /// Until the guard is dropped, saved tensors of at least `min_bytes` are safetensors files in a
 /// folder, each until no node needs it any more. Leaves that require grad stay in memory.
-pub fn save_to_disk(folder: &Path, min_bytes: usize) -> Result<SavedHooksGuard> {
-    let folder = folder.as_os_str().as_encoded_bytes();
+pub fn save_to_disk(folder: impl AsRef<Path>, min_bytes: usize) -> Result<SavedHooksGuard> {
+    let folder = path_bytes(&folder);
     let (text, length) = (folder.as_ptr().cast(), folder.len() as i64);
     // SAFETY: a text and its length.
     pushed(unsafe { sys::tsr_saved_hooks_push_disk(text, length, min_bytes as i64) })

@@ -15,7 +15,7 @@ mod schedules;
 
 use crate::arguments::{count, handles, many, sparse_handles};
 use crate::error::done;
-use crate::io::{path_text, TensorMap};
+use crate::io::{path_bytes, TensorMap};
 use crate::memory::buffer_text;
 use crate::{json, Result, Tensor};
 use std::fmt;
@@ -233,7 +233,7 @@ impl<R: Rule> Optimizer<R> {
 
     /// Writes options and state to a file that every language loads.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path_text(path.as_ref())?;
+        let path = path_bytes(&path);
         // SAFETY: a valid handle, text and its length.
         done(unsafe {
             sys::tsr_optimizer_save(self.raw(), path.as_ptr().cast(), path.len() as i64)
@@ -242,7 +242,7 @@ impl<R: Rule> Optimizer<R> {
 
     /// Loads options and state from a file that any language saved.
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path_text(path.as_ref())?;
+        let path = path_bytes(&path);
         // SAFETY: a valid handle, text and its length.
         done(unsafe {
             sys::tsr_optimizer_load(self.raw(), path.as_ptr().cast(), path.len() as i64)
