@@ -337,7 +337,7 @@ pub struct Batches<D: Dataset> {
 
 impl<D: Dataset> fmt::Debug for Batches<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Batches({} to go)", self.jobs.len())
+        write!(f, "Batches({} to go)", self.len())
     }
 }
 
@@ -359,7 +359,15 @@ impl<D: Dataset> Iterator for Batches<D> {
         }
         (pool.given < pool.sent).then(|| pool.receive())
     }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let ahead = self.pool.as_ref().map_or(0, |pool| pool.sent - pool.given);
+        let left = usize::from(self.problem.is_some()) + self.jobs.len() + ahead;
+        (left, Some(left))
+    }
 }
+
+impl<D: Dataset> ExactSizeIterator for Batches<D> {}
 
 // ---- Threads ----
 

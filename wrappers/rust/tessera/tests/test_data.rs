@@ -197,6 +197,21 @@ fn leaving_early_drops_what_was_ahead() {
 }
 
 #[test]
+fn batches_know_how_many_come() {
+    for workers in [0, 2] {
+        let loader = DataLoader::new(counted(7)).batch_size(2).workers(workers);
+        let mut batches = loader.iter();
+        for left in (0..4).rev() {
+            assert!(batches.next().is_some());
+            assert_eq!((batches.len(), batches.size_hint()), (left, (left, Some(left))));
+        }
+    }
+    let wrong = DistributedSampler::new(4, 2, 2); // its order is an error, and the only item
+    let loader = DataLoader::new(counted(4)).sampler(&wrong);
+    assert_eq!((loader.iter().len(), loader.iter().count()), (1, 1));
+}
+
+#[test]
 fn there_are_no_more_workers_than_batches() {
     let loader = DataLoader::new(counted(3)).workers(usize::MAX).prefetch(usize::MAX);
     assert_eq!(targets(&loader).len(), 3);

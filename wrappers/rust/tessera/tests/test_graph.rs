@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Looking into the graph: nodes, walks, drawings, anomaly mode (row A21).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use tessera::autograd::{detect_anomaly, draw_graph, graph_nodes, is_anomaly_enabled};
 use tessera::autograd::{GraphFormat, Node};
@@ -142,5 +143,16 @@ fn a21_guards_nest_and_belong_to_their_thread() -> Result<()> {
     assert!(!std::thread::spawn(is_anomaly_enabled).join().unwrap());
     drop(outer);
     assert!(!is_anomaly_enabled());
+    Ok(())
+}
+
+#[test]
+fn nodes_and_edges_are_keys() -> Result<()> {
+    let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
+    let y = x.exp()?;
+    let node = || y.grad_fn().map(|node| node.expect("a function's result has a node"));
+    assert_eq!(HashSet::from([node()?, node()?, y.exp()?.grad_fn()?.unwrap()]).len(), 2);
+    let edges = HashSet::from([x.gradient_edge()?, x.gradient_edge()?, y.gradient_edge()?]);
+    assert!(edges.len() == 2 && edges.contains(&y.gradient_edge()?));
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::ptr::null_mut;
 use tessera_sys as sys;
 
 /// Where the gradient of a tensor goes: a node and the number of one of its outputs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GradientEdge {
     /// The node.
     pub node: Node,

@@ -11,6 +11,7 @@ use std::any::Any;
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::ffi::{c_char, c_void};
+use std::hash::{Hash, Hasher};
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, PoisonError};
 use tessera_sys as sys;
@@ -211,6 +212,12 @@ impl PartialEq for Node {
 }
 impl Eq for Node {}
 
+impl Hash for Node {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.raw().hash(state);
+    }
+}
+
 /// The nodes behind a tensor, each once: depth first, along [`Node::next`] in order.
 pub fn graph_nodes(root: &Tensor) -> Result<Vec<Node>> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
@@ -238,7 +245,7 @@ pub enum GraphFormat {
 }
 
 /// Draws the graph behind some tensors, in the direction of the forward. `named` gives leaves and
-/// roots their names, for example from `named_params` of a module. With `show_saved` each node lists
+/// roots their names, for example from [`Module::named_parameters`](crate::nn::Module::named_parameters). With `show_saved` each node lists
 /// the tensors that it keeps for the backward.
 ///
 /// ```
