@@ -23,21 +23,23 @@ struct Record {
     operation: String,
     argument: Option<usize>,
     native_code: i64,
-    source: Option<Source>,
+    wrapped: Option<Wrapped>,
 }
 
-type Source = Box<dyn std::error::Error + Send + Sync>;
+type Wrapped = Box<dyn std::error::Error + Send + Sync>;
 
 impl Error {
     /// Your own error, for hooks, custom functions and datasets.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        let (operation, argument, native_code, source) = (String::new(), None, 0, None);
-        Self(Box::new(Record { kind, message, operation, argument, native_code, source }))
+        let (operation, argument, native_code, wrapped) = (String::new(), None, 0, None);
+        Self(Box::new(Record { kind, message, operation, argument, native_code, wrapped }))
     }
 
-    /// Wraps an error of another library, so that it can pass through this one; it is the
-    /// [`source`](std::error::Error::source) of the error that comes out.
+    /// Wraps an error of another library, so that it can pass through this one;
+    /// [`Error::get_ref`] of the error that comes out gives it. As with `std::io::Error`, message
+    /// and [`source`](std::error::Error::source) are those of the wrapped error, so that reports
+    /// of a chain of errors name it once.
     ///
     /// ```
     /// use tessera::{Error, Result, Tensor};
@@ -46,10 +48,10 @@ impl Error {
     /// }
     /// assert_eq!(parse("seven").unwrap_err().to_string(), "invalid float literal");
     /// ```
-    pub fn other(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        let source = source.into();
-        let mut error = Self::new(ErrorKind::Callback, source.to_string());
-        error.0.source = Some(source);
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let wrapped = error.into();
+        let mut error = Self::new(ErrorKind::Callback, wrapped.to_string());
+        error.0.wrapped = Some(wrapped);
         error
     }
 
@@ -61,6 +63,11 @@ impl Error {
     /// A message that names the operation, the argument, the expected value and the actual one.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// The error that [`Error::other`] wrapped.
+    pub fn get_ref(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
+        self.0.wrapped.as_deref()
     }
 
     /// The function of the library that failed; empty for an error made in Rust.
@@ -93,7 +100,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_ref().map(|source| &**source as _)
+        self.0.wrapped.as_ref()?.source()
     }
 }
 
@@ -134,7 +141,7 @@ pub(crate) fn failure(status: i32) -> Error {
         operation: unprefixed(unsafe { text(view.op, view.op_len) }),
         argument: usize::try_from(view.arg_index).ok(),
         native_code: view.native_code,
-        source: None,
+        wrapped: None,
     }))
 }
 

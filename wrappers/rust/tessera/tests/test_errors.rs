@@ -59,8 +59,12 @@ fn errors_of_others_pass_through_callbacks() -> Result<()> {
     x.register_hook(|_| Err(Error::other(Own(7))))?;
     let error = x.sum()?.backward().unwrap_err();
     assert_eq!(error.to_string(), "number 7");
-    assert_eq!(error.source().and_then(|source| source.downcast_ref()), Some(&Own(7)));
-    assert!(Error::new(ErrorKind::Value, "plain").source().is_none());
+    assert_eq!(error.get_ref().and_then(|wrapped| wrapped.downcast_ref()), Some(&Own(7)));
+    assert!(error.source().is_none(), "a report of the chain names it once");
+    let around = Error::other(Error::other(std::fmt::Error));
+    assert!(around.source().is_none() && around.get_ref().is_some_and(|e| e.is::<Error>()));
+    let plain = Error::new(ErrorKind::Value, "plain");
+    assert!(plain.source().is_none() && plain.get_ref().is_none());
     Ok(())
 }
 
@@ -71,7 +75,7 @@ fn errors_of_the_system_keep_their_number() {
     }
     let error = open().unwrap_err();
     assert_eq!((error.kind(), error.native_code()), (ErrorKind::Io, 2));
-    assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));
+    assert!(error.get_ref().is_some_and(|wrapped| wrapped.is::<std::io::Error>()));
     assert_eq!(error.kind().to_string(), "IO");
 }
 
