@@ -5,6 +5,7 @@
 
 import copy
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -15,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "capi"))
 
 from generator import schema  # noqa: E402
+from generator.rust import ops as rust_ops  # noqa: E402
+from generator.rust.words import in_rust  # noqa: E402
 from generator.schema import model  # noqa: E402
 from generator.schema.reader import read_families  # noqa: E402
 from generator.schema.types import SchemaError  # noqa: E402
@@ -205,6 +208,24 @@ class SchemaRules(unittest.TestCase):
         fields = [{"uint32_t struct_size": ""}, {"int64_t value": ""}]
         row = {"name": "gap", "doc": "A struct with a hole.", "fields": fields}
         self.refuse(lambda t: t.update(structs=[row]), "explicit padding")
+
+
+class RustDocumentation(unittest.TestCase):
+    def test_it_speaks_of_rust(self):
+        complete = schema.load(ROOT / "capi" / "schema")
+        statuses = {c.name.removeprefix("TSR_") for c in complete.status.constants}
+        for name, text in rust_ops.outputs(complete).items():
+            for line in text.splitlines():
+                if line.strip().startswith("///"):
+                    plain = re.sub(r"\[`[^`]*`\](\(crate::[\w:]+\))?", "", line)
+                    self.assertNotIn("tsr_", plain, name)
+                    self.assertFalse(statuses & set(re.findall(r"\w+", plain)), f"{name}: {line}")
+        text = in_rust(complete)("VALUE where `VALUE` is as of l1_loss(x), l1_loss or clip_norm", set())
+        self.assertEqual(
+            text,
+            "[`ErrorKind::Value`](crate::ErrorKind::Value) where `VALUE` is as of l1_loss(x), [`Tensor::l1_loss`] or "
+            "[`clip_norm`](crate::ops::clip_norm)",
+        )
 
 
 if __name__ == "__main__":

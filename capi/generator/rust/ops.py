@@ -10,7 +10,8 @@ a tensor in `_out`. A tensor that may be a number is an `impl Into<Operand>`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ..schema.model import Arg, Op, ScalarForm, Schema
 from ..schema.types import entry
@@ -19,6 +20,7 @@ from ..text import banner, fill_call
 from .bodies import STEP, WIDTH, body, c_args, left_body
 from .model import WORDS, is_free, operands, optional, options_name, receiver, required, rust_name
 from .text import call, doc
+from .words import in_rust
 
 TEMPLATE = Template(__file__, "ops.rs.in")
 FOLDER = "wrappers/rust/tessera/src/generated/"
@@ -36,7 +38,8 @@ def _present(default: str) -> str:
 
 def outputs(schema: Schema) -> dict[str, str]:
     families = [d for d in schema.domains if d.ops]
-    files = {f"{FOLDER}{d.name}.rs": _family(d.title, list(d.ops)) for d in families}
+    words = in_rust(schema)
+    files = {f"{FOLDER}{d.name}.rs": _family(d.title, [_reworded(op, words) for op in d.ops]) for d in families}
     public = [d.name for d in families if any(optional(op) or is_free(op) for op in d.ops)]
     files[FOLDER + "mod.rs"] = TEMPLATE(
         "mod",
@@ -45,6 +48,13 @@ def outputs(schema: Schema) -> dict[str, str]:
         public="".join(f"    pub use super::{name}::*;\n" for name in public),
     )
     return files
+
+
+def _reworded(op: Op, words: Callable[[str, set[str]], str]) -> Op:
+    """The op with documentation in the words of Rust."""
+    own = {op.name, *(a.name for a in op.args)}
+    args = tuple(replace(arg, doc=words(arg.doc, own)) for arg in op.args)
+    return replace(op, doc=words(op.doc, own), notes=words(op.notes, own), args=args)
 
 
 def _family(title: str, ops: list[Op]) -> str:

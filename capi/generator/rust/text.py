@@ -29,11 +29,13 @@ def rust_type(ctype: str) -> str:
 
 
 def doc(text: str, pad: str = "", mark: str = "///") -> str:
-    """A documentation comment; what Markdown would take for a link, a tag or emphasis is escaped."""
+    """A documentation comment; what Markdown would take for a tag or emphasis is escaped, and for a link, unless it is one
+    to code: [`name`] or [`name`](path)."""
     lines: list[str] = []
     for paragraph in text.strip().split("\n"):
-        safe = re.sub(r"(?<!\\)([\[\]<>*])", r"\\\1", paragraph)
-        lines += textwrap.wrap(safe, 95 - len(pad), break_long_words=False) or [""]
+        safe = re.sub(r"(\[`[^`]*`\](?:\([\w:]+\))?)|(?<!\\)([\[\]<>*])", lambda m: m[1] or "\\" + m[2], paragraph)
+        indent = "  " if safe.startswith("\u2022 ") else ""  # of a list, as rustdoc wants it
+        lines += textwrap.wrap(safe, 95 - len(pad), break_long_words=False, subsequent_indent=indent) or [""]
     return "".join(f"{pad}{mark} {line}".rstrip() + "\n" for line in lines)
 
 

@@ -20,14 +20,14 @@ options! {
     dtype: Option<DType> = None, DType => Some(dtype);
     /// copy even if nothing changes; default: `false`
     copy: bool = false, bool => copy;
-    /// do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory); default: `false`
+    /// do not wait for a copy from or to pinned memory ([`Tensor::pin_memory`]); default: `false`
     non_blocking: bool = false, bool => non_blocking;
 }
 
 options! {
     /// Options of [`Tensor::copy_`].
     CopyOptions:
-    /// do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory); default: `false`
+    /// do not wait for a copy from or to pinned memory ([`Tensor::pin_memory`]); default: `false`
     non_blocking: bool = false, bool => non_blocking;
 }
 

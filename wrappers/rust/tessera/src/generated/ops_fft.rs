@@ -418,7 +418,7 @@ impl Tensor {
         /// The signal of a short-time Fourier transform: its windows added where they overlap,
         /// divided by the sum of the squares of the window function.
         ///
-        /// VALUE where that sum vanishes.
+        /// [`ErrorKind::Value`](crate::ErrorKind::Value) where that sum vanishes.
         ///
         /// * `n_fft`: samples in a window
         istft, istft_with(<'a> &self, n_fft: i64; o: IstftOptions<'a>) =

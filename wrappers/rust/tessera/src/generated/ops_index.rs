@@ -39,7 +39,8 @@ impl Tensor {
     /// With arrays, an integer counts as an array. The dims of adjacent arrays replace them, those
     /// of separated arrays come first.
     ///
-    /// * `items`: tsr_index_kind, start, stop, step of each item
+    /// * `items`: [`sys::tsr_index_kind`](crate::sys::tsr_index_kind), start, stop, step of each
+    ///   item
     /// * `arrays`: integers or masks for the items of kind ARRAY
     #[inline]
     pub fn getitem(&self, items: &[i64], arrays: &[impl Borrow<Tensor>]) -> Result<Tensor> {
@@ -55,7 +56,8 @@ impl Tensor {
     op! {
         /// input\[items\] of integers, slices, new axes and an ellipsis; a view.
         ///
-        /// * `items`: tsr_index_kind (not ARRAY), start, stop, step of each item
+        /// * `items`: [`sys::tsr_index_kind`](crate::sys::tsr_index_kind) (not ARRAY), start,
+        ///   stop, step of each item
         getitem_basic(&self, items: &[i64]) =
             tsr_getitem_basic(self.raw(), items.as_ptr(), count(items.len()))
     }
@@ -94,7 +96,8 @@ impl Tensor {
 
     /// input\[items\] = value; for repeated positions the last one wins.
     ///
-    /// * `items`: tsr_index_kind, start, stop, step of each item
+    /// * `items`: [`sys::tsr_index_kind`](crate::sys::tsr_index_kind), start, stop, step of each
+    ///   item
     /// * `arrays`: integers or masks for the items of kind ARRAY
     /// * `value`: broadcasts, and is cast to the input's dtype
     #[inline]

@@ -25,8 +25,9 @@ impl Tensor {
     op! {
         /// Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
         ///
-        /// Both must have the same dtype (DTYPE otherwise) and the same size in the contracted
-        /// dimension (SHAPE otherwise).
+        /// Both must have the same dtype ([`ErrorKind::Dtype`](crate::ErrorKind::Dtype) otherwise)
+        /// and the same size in the contracted dimension
+        /// ([`ErrorKind::Shape`](crate::ErrorKind::Shape) otherwise).
         matmul(&self, other: &Tensor) = tsr_matmul(self.raw(), other.raw()),
         out matmul_out = tsr_matmul_out
     }

@@ -129,7 +129,7 @@ options! {
 options! {
     /// Options of [`Tensor::cond_with`].
     CondOptions<'a>:
-    /// as ord of matrix_norm; default: `"2"`
+    /// as ord of [`Tensor::matrix_norm`]; default: `"2"`
     p: &'a str = "2", &'a str => p;
 }
 
@@ -150,7 +150,7 @@ options! {
 options! {
     /// Options of [`Tensor::ldl_solve_with`].
     LdlSolveOptions:
-    /// as of ldl_factor; default: `false`
+    /// as of [`Tensor::ldl_factor`]; default: `false`
     hermitian: bool = false, bool => hermitian;
 }
 
@@ -165,7 +165,8 @@ impl Tensor {
 
     /// input = q r: orthonormal columns and an upper triangle.
     ///
-    /// AUTOGRAD for a derivative of the complete form of tall matrices.
+    /// [`ErrorKind::Autograd`](crate::ErrorKind::Autograd) for a derivative of the complete form
+    /// of tall matrices.
     #[inline]
     pub fn qr(&self) -> Result<(Tensor, Tensor)> {
         self.qr_with(|o| o)
@@ -202,7 +203,7 @@ impl Tensor {
 
     /// input = u diag(s) vh: singular values, descending, and their vectors.
     ///
-    /// LINALG for NaN and infinities.
+    /// [`ErrorKind::Linalg`](crate::ErrorKind::Linalg) for NaN and infinities.
     #[inline]
     pub fn svd(&self) -> Result<(Tensor, Tensor, Tensor)> {
         self.svd_with(|o| o)
@@ -246,7 +247,7 @@ impl Tensor {
 
     /// Eigenvalues of Hermitian matrices, real and ascending, and eigenvectors as columns.
     ///
-    /// LINALG for NaN and infinities.
+    /// [`ErrorKind::Linalg`](crate::ErrorKind::Linalg) for NaN and infinities.
     #[inline]
     pub fn eigh(&self) -> Result<(Tensor, Tensor)> {
         self.eigh_with(|o| o)
@@ -320,7 +321,7 @@ impl Tensor {
     op! {
         /// The X with input X = other, for square matrices; batches broadcast.
         ///
-        /// LINALG for a singular matrix.
+        /// [`ErrorKind::Linalg`](crate::ErrorKind::Linalg) for a singular matrix.
         ///
         /// * `other`: 1-D: one column, also for a batch of matrices
         solve, solve_with(&self, other: &Tensor; o: SolveOptions) =
@@ -406,7 +407,7 @@ impl Tensor {
     op! {
         /// The inverse of square matrices.
         ///
-        /// LINALG for a singular matrix.
+        /// [`ErrorKind::Linalg`](crate::ErrorKind::Linalg) for a singular matrix.
         inv(&self) = tsr_inv(self.raw()),
         out inv_out = tsr_inv_out
     }
@@ -423,7 +424,7 @@ impl Tensor {
         /// As pinv, with tolerances in a tensor, which broadcasts to the batch of the matrices.
         ///
         /// * `rtol`: singular values up to this share of the largest count as 0; one share for
-        /// each matrix
+        ///   each matrix
         pinv_by_rtol, pinv_by_rtol_with(&self, rtol: &Tensor; o: PinvByRtolOptions) =
             tsr_pinv_by_rtol(self.raw(), rtol.raw(), i32::from(o.hermitian)),
         out pinv_by_rtol_out = tsr_pinv_by_rtol_out
@@ -533,11 +534,11 @@ impl Tensor {
     }
 
     op! {
-        /// As matrix_rank, with tolerances in a tensor, which broadcasts to the batch of the
-        /// matrices.
+        /// As [`Tensor::matrix_rank`], with tolerances in a tensor, which broadcasts to the batch
+        /// of the matrices.
         ///
         /// * `rtol`: singular values up to this share of the largest count as 0; one share for
-        /// each matrix
+        ///   each matrix
         matrix_rank_by_rtol, matrix_rank_by_rtol_with(&self,
             rtol: &Tensor; o: MatrixRankByRtolOptions) =
             tsr_matrix_rank_by_rtol(self.raw(), rtol.raw(), i32::from(o.hermitian)),
@@ -554,7 +555,8 @@ impl Tensor {
     /// The QR factorization in LAPACK's form: R and, below its diagonal, the reflectors of
     /// householder_product(a, tau), which is Q.
     ///
-    /// NOT_IMPLEMENTED for matrices that require grad.
+    /// [`ErrorKind::NotImplemented`](crate::ErrorKind::NotImplemented) for matrices that require
+    /// grad.
     #[inline]
     pub fn geqrf(&self) -> Result<(Tensor, Tensor)> {
         two(|out0, out1| unsafe { sys::tsr_geqrf(self.raw(), out0, out1) })
@@ -580,7 +582,8 @@ impl Tensor {
     /// The factors of input = L D L^T in one matrix, and LAPACK's row exchanges (int32), negative
     /// for blocks of 2.
     ///
-    /// LINALG for a singular matrix, NOT_IMPLEMENTED for one that requires grad.
+    /// [`ErrorKind::Linalg`](crate::ErrorKind::Linalg) for a singular matrix,
+    /// [`ErrorKind::NotImplemented`](crate::ErrorKind::NotImplemented) for one that requires grad.
     #[inline]
     pub fn ldl_factor(&self) -> Result<(Tensor, Tensor)> {
         self.ldl_factor_with(|o| o)
@@ -614,8 +617,8 @@ impl Tensor {
         written("ldl_factor_out", status, &[(ld_dst, &ld_place), (pivots_dst, &pivots_place)])
     }
 
-    /// As ldl_factor, for singular matrices too, with (int32) the first block of D that is zero in
-    /// each matrix, or 0.
+    /// As [`Tensor::ldl_factor`], for singular matrices too, with (int32) the first block of D
+    /// that is zero in each matrix, or 0.
     #[inline]
     pub fn ldl_factor_ex(&self) -> Result<(Tensor, Tensor, Tensor)> {
         self.ldl_factor_ex_with(|o| o)

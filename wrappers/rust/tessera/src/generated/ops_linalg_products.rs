@@ -255,7 +255,8 @@ impl Tensor {
     op! {
         /// Square matrices times themselves n times; powers of the inverse for a negative n.
         ///
-        /// LINALG for a negative power of a singular matrix.
+        /// [`ErrorKind::Linalg`](crate::ErrorKind::Linalg) for a negative power of a singular
+        /// matrix.
         matrix_power(&self, n: i64) = tsr_matrix_power(self.raw(), n),
         out matrix_power_out = tsr_matrix_power_out
     }

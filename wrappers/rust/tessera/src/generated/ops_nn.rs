@@ -265,9 +265,10 @@ impl Tensor {
     op! {
         /// Cross-correlation of images, plus a bias per channel.
         ///
-        /// All tensors have the same floating dtype (DTYPE otherwise). The result keeps the
-        /// input's memory layout, row-major or channels last. SHAPE when channels, groups and
-        /// weight do not match, or when the kernel is larger than the padded input.
+        /// All tensors have the same floating dtype ([`ErrorKind::Dtype`](crate::ErrorKind::Dtype)
+        /// otherwise). The result keeps the input's memory layout, row-major or channels last.
+        /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when channels, groups and weight do not
+        /// match, or when the kernel is larger than the padded input.
         ///
         /// * `weight`: (out, in / groups, kernel...)
         conv2d, conv2d_with(<'a> &self, weight: &Tensor; o: Conv2dOptions<'a>) =
@@ -341,7 +342,7 @@ impl Tensor {
         out max_pool2d_out = tsr_max_pool2d_out
     }
 
-    /// As max_pool2d, and the position of each maximum in the flattened plane (int64).
+    /// As [`Tensor::max_pool2d`], and the position of each maximum in the flattened plane (int64).
     ///
     /// A window can lie in the padding alone, for example with dilation. It has the maximum -inf,
     /// the position -1 and no gradient.
@@ -429,8 +430,8 @@ impl Tensor {
     op! {
         /// The negative logarithm of the softmax probability of the target.
         ///
-        /// INDEX when a class number is out of range. The mean divides by the sum of the weights
-        /// of the positions that are not ignored.
+        /// [`ErrorKind::Index`](crate::ErrorKind::Index) when a class number is out of range. The
+        /// mean divides by the sum of the weights of the positions that are not ignored.
         ///
         /// * `target`: class numbers (batch, ...), or probabilities of the input's shape
         cross_entropy, cross_entropy_with(<'a> &self, target: &Tensor; o: CrossEntropyOptions<'a>) =

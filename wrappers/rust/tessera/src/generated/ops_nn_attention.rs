@@ -111,7 +111,7 @@ impl Tensor {
     /// Projects query, key and value, attends with every head, and projects the joined heads.
     ///
     /// A query for which no key takes part gets the weights 0. Bool masks hide a key where they
-    /// are true, the opposite of scaled_dot_product_attention, as in PyTorch.
+    /// are true, the opposite of [`Tensor::scaled_dot_product_attention`], as in PyTorch.
     ///
     /// * `key`: the same with the length S
     /// * `value`: the same with the length S

@@ -56,7 +56,7 @@ options! {
 options! {
     /// Options of [`Tensor::affine_grid_with`].
     AffineGridOptions:
-    /// as for grid_sample; default: `false`
+    /// as for [`Tensor::grid_sample`]; default: `false`
     align_corners: bool = false, bool => align_corners;
 }
 
@@ -71,7 +71,7 @@ impl Tensor {
     }
 
     op! {
-        /// The reverse of pixel_shuffle: (..., channels r², height, width).
+        /// The reverse of [`Tensor::pixel_shuffle`]: (..., channels r², height, width).
         ///
         /// * `downscale_factor`: r
         pixel_unshuffle(&self, downscale_factor: i64) =
@@ -89,7 +89,8 @@ impl Tensor {
         /// The windows of an image as columns: (batch, channels kernel, windows); unfold in
         /// Python's nn.functional.
         ///
-        /// SHAPE when the kernel is larger than the padded input.
+        /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when the kernel is larger than the padded
+        /// input.
         ///
         /// * `kernel_size`: one number for both axes or one for each
         im2col, im2col_with(<'a> &self, kernel_size: &[i64]; o: Im2colOptions<'a>) =
@@ -102,7 +103,8 @@ impl Tensor {
         /// The image whose elements are the sums of all elements of windows that stand for them;
         /// fold in Python's nn.functional.
         ///
-        /// SHAPE when the columns are not those of im2col of an image of output_size.
+        /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when the columns are not those of im2col
+        /// of an image of output_size.
         ///
         /// * `output_size`: one number for both axes or one for each
         /// * `kernel_size`: one number for both axes or one for each
@@ -121,7 +123,7 @@ impl Tensor {
         /// whose weight is 0 takes no part, even an infinite one.
         ///
         /// * `scale_factor`: sizes of the result over those of the input: one number, or one for
-        /// each spatial axis; empty if size is given
+        ///   each spatial axis; empty if size is given
         interpolate, interpolate_with(<'a> &self, scale_factor: &[f64]; o: InterpolateOptions<'a>) =
             tsr_interpolate(self.raw(), scale_factor.as_ptr(), count(scale_factor.len()),
                 list_pointer(o.size), list_count(o.size), o.mode.as_ptr().cast(),
@@ -136,7 +138,7 @@ impl Tensor {
         /// A position of NaN gives 0. "nearest" has no gradient towards the grid.
         ///
         /// * `grid`: (batch, spatial of the result..., axes), the last axis counting along width,
-        /// height, depth; -1 to 1
+        ///   height, depth; -1 to 1
         grid_sample, grid_sample_with(<'a> &self, grid: &Tensor; o: GridSampleOptions<'a>) =
             tsr_grid_sample(self.raw(), grid.raw(), o.mode.as_ptr().cast(), o.mode.len() as i64,
                 o.padding_mode.as_ptr().cast(), o.padding_mode.len() as i64,
@@ -144,7 +146,8 @@ impl Tensor {
     }
 
     op! {
-        /// The grid for grid_sample that takes an image through an affine map; floating dtypes.
+        /// The grid for [`Tensor::grid_sample`] that takes an image through an affine map;
+        /// floating dtypes.
         ///
         /// * `size`: of the image to sample: (batch, channels, spatial...)
         affine_grid, affine_grid_with(&self, size: &[i64]; o: AffineGridOptions) =

@@ -16,7 +16,7 @@ options! {
     SmoothL1LossOptions<'a>:
     /// none, sum or mean; default: `"mean"`
     reduction: &'a str = "mean", &'a str => reduction;
-    /// at least 0, which is l1_loss; default: `1.0`
+    /// at least 0, which is [`Tensor::l1_loss`]; default: `1.0`
     beta: f64 = 1.0, f64 => beta;
 }
 
@@ -294,7 +294,8 @@ impl Tensor {
     }
 
     op! {
-        /// max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+        /// max(0, d(anchor, positive) - d(anchor, negative) + margin) with d =
+        /// [`Tensor::pairwise_distance`].
         triplet_margin_loss, triplet_margin_loss_with(<'a> &self, positive: &Tensor,
             negative: &Tensor; o: TripletMarginLossOptions<'a>) =
             tsr_triplet_margin_loss(self.raw(), positive.raw(), negative.raw(), o.margin, o.p,
@@ -318,7 +319,7 @@ impl Tensor {
         /// the number of classes.
         ///
         /// * `target`: class numbers of the input's shape, of which those before the first -1
-        /// count
+        ///   count
         multilabel_margin_loss, multilabel_margin_loss_with(<'a> &self,
             target: &Tensor; o: MultilabelMarginLossOptions<'a>) =
             tsr_multilabel_margin_loss(self.raw(), target.raw(), o.reduction.as_ptr().cast(),

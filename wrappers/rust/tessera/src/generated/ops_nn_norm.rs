@@ -116,7 +116,8 @@ impl Tensor {
         /// floating dtypes.
         ///
         /// Weight and bias have the input's dtype, or float32 for 16-bit input. The result keeps
-        /// the input's layout, row-major or channels last. SHAPE when the groups do not divide the
+        /// the input's layout, row-major or channels last.
+        /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when the groups do not divide the
         /// channels.
         ///
         /// * `num_groups`: groups of neighbouring channels
@@ -132,7 +133,7 @@ impl Tensor {
         ///
         /// Without use_input_stats the running statistics are used. They are float32 for 16-bit
         /// input and move towards the mean of the samples' statistics, with the unbiased variance.
-        /// SHAPE for one value per channel.
+        /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) for one value per channel.
         instance_norm, instance_norm_with(<'a> &self; o: InstanceNormOptions<'a>) =
             tsr_instance_norm(self.raw(), o.running_mean.map_or(null_mut(), Tensor::raw),
                 o.running_var.map_or(null_mut(), Tensor::raw),
@@ -209,7 +210,7 @@ impl Tensor {
     }
 
     op! {
-        /// alpha_dropout of whole channels (axis 1); floating dtypes.
+        /// [`Tensor::alpha_dropout`] of whole channels (axis 1); floating dtypes.
         feature_alpha_dropout, feature_alpha_dropout_with(<'a> &self; o: FeatureAlphaDropoutOptions<'a>) =
             tsr_feature_alpha_dropout(self.raw(), o.p, i32::from(o.training),
                 o.generator.map_or(null_mut(), Generator::raw)),

@@ -172,7 +172,8 @@ impl Tensor {
         out max_pool3d_out = tsr_max_pool3d_out
     }
 
-    /// As max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
+    /// As [`Tensor::max_pool1d`], and the position of each maximum in the flattened spatial axes
+    /// (int64).
     ///
     /// A window that lies in the padding alone has the maximum -inf, the position -1 and no
     /// gradient.
@@ -200,7 +201,8 @@ impl Tensor {
         })
     }
 
-    /// As max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
+    /// As [`Tensor::max_pool3d`], and the position of each maximum in the flattened spatial axes
+    /// (int64).
     ///
     /// A window that lies in the padding alone has the maximum -inf, the position -1 and no
     /// gradient.
@@ -302,8 +304,8 @@ impl Tensor {
         out adaptive_max_pool3d_out = tsr_adaptive_max_pool3d_out
     }
 
-    /// As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes
-    /// (int64).
+    /// As [`Tensor::adaptive_max_pool1d`], and the position of each maximum in the flattened
+    /// spatial axes (int64).
     ///
     /// * `output_size`: one number for all axes or one for each
     #[inline]
@@ -317,8 +319,8 @@ impl Tensor {
         })
     }
 
-    /// As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes
-    /// (int64).
+    /// As [`Tensor::adaptive_max_pool2d`], and the position of each maximum in the flattened
+    /// spatial axes (int64).
     ///
     /// * `output_size`: one number for all axes or one for each
     #[inline]
@@ -332,8 +334,8 @@ impl Tensor {
         })
     }
 
-    /// As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes
-    /// (int64).
+    /// As [`Tensor::adaptive_max_pool3d`], and the position of each maximum in the flattened
+    /// spatial axes (int64).
     ///
     /// * `output_size`: one number for all axes or one for each
     #[inline]
@@ -396,8 +398,8 @@ impl Tensor {
     }
 
     op! {
-        /// Zeros with the input's elements at the positions that max_pool1d_with_positions gave;
-        /// floating dtypes.
+        /// Zeros with the input's elements at the positions that
+        /// [`Tensor::max_pool1d_with_positions`] gave; floating dtypes.
         ///
         /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding
         /// + kernel, the size without it. Of equal positions the last is written; the gradient of
@@ -415,8 +417,8 @@ impl Tensor {
     }
 
     op! {
-        /// Zeros with the input's elements at the positions that max_pool2d_with_positions gave;
-        /// floating dtypes.
+        /// Zeros with the input's elements at the positions that
+        /// [`Tensor::max_pool2d_with_positions`] gave; floating dtypes.
         ///
         /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding
         /// + kernel, the size without it. Of equal positions the last is written; the gradient of
@@ -434,8 +436,8 @@ impl Tensor {
     }
 
     op! {
-        /// Zeros with the input's elements at the positions that max_pool3d_with_positions gave;
-        /// floating dtypes.
+        /// Zeros with the input's elements at the positions that
+        /// [`Tensor::max_pool3d_with_positions`] gave; floating dtypes.
         ///
         /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding
         /// + kernel, the size without it. Of equal positions the last is written; the gradient of

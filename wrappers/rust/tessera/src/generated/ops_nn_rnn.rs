@@ -130,7 +130,9 @@ impl Tensor {
     ///
     /// c = σ(f) c + σ(i) tanh(g), h = σ(o) tanh(c). A further tensor w_hr (outputs, hidden) behind
     /// each layer's and direction's parameters projects h to fewer outputs, which are also what
-    /// w_hh reads. SHAPE, DTYPE or VALUE where the parameters do not fit.
+    /// w_hh reads. [`ErrorKind::Shape`](crate::ErrorKind::Shape),
+    /// [`ErrorKind::Dtype`](crate::ErrorKind::Dtype) or
+    /// [`ErrorKind::Value`](crate::ErrorKind::Value) where the parameters do not fit.
     ///
     /// * `hx`: the first states h and c; empty means zeros
     /// * `params`: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
@@ -293,7 +295,7 @@ impl Tensor {
     }
 
     op! {
-        /// One step of rnn_tanh.
+        /// One step of [`Tensor::rnn_tanh`].
         ///
         /// * `hx`: the state
         /// * `w_ih`: (blocks hidden, features)
@@ -305,7 +307,7 @@ impl Tensor {
     }
 
     op! {
-        /// One step of rnn_relu.
+        /// One step of [`Tensor::rnn_relu`].
         ///
         /// * `hx`: the state
         /// * `w_ih`: (blocks hidden, features)

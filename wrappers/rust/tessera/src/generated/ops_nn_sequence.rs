@@ -25,10 +25,12 @@ impl Tensor {
         /// classes are merged and blanks removed. A sequence that is too short for its labels has
         /// an infinite loss. The mean divides each loss by its number of labels (at least 1)
         /// first. The gradient is that of the formula, whether or not the probabilities sum to 1.
-        /// Lengths and targets are integers, on any device; VALUE or INDEX where they do not fit.
+        /// Lengths and targets are integers, on any device;
+        /// [`ErrorKind::Value`](crate::ErrorKind::Value) or
+        /// [`ErrorKind::Index`](crate::ErrorKind::Index) where they do not fit.
         ///
         /// * `targets`: class numbers: (batch, longest), or those of all sequences concatenated,
-        /// 1-D
+        ///   1-D
         /// * `input_lengths`: (batch): the time steps of each sequence
         /// * `target_lengths`: (batch): the labels of each sequence
         ctc_loss, ctc_loss_with(<'a> &self, targets: &Tensor, input_lengths: &Tensor,

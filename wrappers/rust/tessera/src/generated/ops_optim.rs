@@ -56,7 +56,8 @@ options! {
     ClipNormOptions:
     /// any p, also infinity; default: `2.0`
     norm_type: f64 = 2.0, f64 => norm_type;
-    /// VALUE, and nothing changes, if the norm is NaN or infinite; default: `false`
+    /// [`ErrorKind::Value`](crate::ErrorKind::Value), and nothing changes, if the norm is NaN or
+    /// infinite; default: `false`
     error_if_nonfinite: bool = false, bool => error_if_nonfinite;
 }
 
@@ -65,7 +66,8 @@ options! {
     ClipGradNormOptions:
     /// any p, also infinity; default: `2.0`
     norm_type: f64 = 2.0, f64 => norm_type;
-    /// VALUE, and nothing changes, if the norm is NaN or infinite; default: `false`
+    /// [`ErrorKind::Value`](crate::ErrorKind::Value), and nothing changes, if the norm is NaN or
+    /// infinite; default: `false`
     error_if_nonfinite: bool = false, bool => error_if_nonfinite;
 }
 
@@ -144,7 +146,7 @@ pub fn adam_step_with(
     })
 }
 
-/// As adam_step, with decoupled weight decay.
+/// As [`adam_step`](crate::ops::adam_step), with decoupled weight decay.
 ///
 /// * `exp_avgs`: first moments
 /// * `exp_avg_sqs`: second moments
@@ -190,8 +192,9 @@ pub fn adamw_step_with(
 /// Scales all tensors in place so that their common norm is at most max_norm; returns the norm
 /// before.
 ///
-/// AUTOGRAD for a tensor that requires grad, unless recording is off. For the gradients of
-/// parameters see clip_grad_norm.
+/// [`ErrorKind::Autograd`](crate::ErrorKind::Autograd) for a tensor that requires grad, unless
+/// recording is off. For the gradients of parameters see
+/// [`clip_grad_norm`](crate::ops::clip_grad_norm).
 #[inline]
 pub fn clip_norm(tensors: &[impl Borrow<Tensor>], max_norm: f64) -> Result<Tensor> {
     clip_norm_with(tensors, max_norm, |o| o)
@@ -216,8 +219,8 @@ pub fn clip_norm_with(
 /// Scales the gradients of parameters in place so that their common norm is at most max_norm;
 /// returns the norm before.
 ///
-/// The parameters themselves do not change. Nothing is recorded in any mode. clip_norm takes
-/// tensors.
+/// The parameters themselves do not change. Nothing is recorded in any mode.
+/// [`clip_norm`](crate::ops::clip_norm) takes tensors.
 ///
 /// * `params`: parameters without a gradient are skipped, repeated ones count once
 #[inline]
@@ -244,8 +247,8 @@ pub fn clip_grad_norm_with(
 /// Clips each element of the gradients of parameters in place to the range from -clip_value to
 /// clip_value.
 ///
-/// The parameters themselves do not change. Nothing is recorded in any mode. VALUE for a
-/// negative clip_value.
+/// The parameters themselves do not change. Nothing is recorded in any mode.
+/// [`ErrorKind::Value`](crate::ErrorKind::Value) for a negative clip_value.
 ///
 /// * `params`: parameters without a gradient are skipped
 #[inline]

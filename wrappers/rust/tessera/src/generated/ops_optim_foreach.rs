@@ -357,7 +357,8 @@ pub fn amp_unscale(
     })
 }
 
-/// Changes the scale of a loss after a step, by what amp_unscale found.
+/// Changes the scale of a loss after a step, by what [`amp_unscale`](crate::ops::amp_unscale)
+/// found.
 ///
 /// * `scale`: float32, one element
 /// * `growth_tracker`: int32, one element; steps since the last change

@@ -518,7 +518,7 @@ impl Tensor {
         /// Gamma distributed numbers of rate 1 and the shapes that the elements give; floating
         /// dtypes.
         ///
-        /// Differentiable once with respect to the shapes, by standard_gamma_grad.
+        /// Differentiable once with respect to the shapes, by [`Tensor::standard_gamma_grad`].
         standard_gamma, standard_gamma_with(<'a> &self; o: StandardGammaOptions<'a>) =
             tsr_standard_gamma(self.raw(), o.generator.map_or(null_mut(), Generator::raw))
     }

@@ -346,7 +346,8 @@ impl Tensor {
     }
 
     op! {
-        /// The logarithm of masked_softmax, -inf where the mask is false; floating dtypes.
+        /// The logarithm of [`Tensor::masked_softmax`], -inf where the mask is false; floating
+        /// dtypes.
         masked_log_softmax, masked_log_softmax_with(<'a> &self,
             axis: i64; o: MaskedLogSoftmaxOptions<'a>) =
             tsr_masked_log_softmax(self.raw(), axis, o.mask.map_or(null_mut(), Tensor::raw),
@@ -366,7 +367,7 @@ impl Tensor {
 
     op! {
         /// The sums of the first 1, 2, ... elements along an axis, of which a mask selects some;
-        /// dtypes as cumulative_sum.
+        /// dtypes as [`Tensor::cumulative_sum`].
         masked_cumsum, masked_cumsum_with(<'a> &self, axis: i64; o: MaskedCumsumOptions<'a>) =
             tsr_masked_cumsum(self.raw(), axis, o.mask.map_or(null_mut(), Tensor::raw),
                 o.dtype.map_or(-1, |d| d as i32))
@@ -374,7 +375,7 @@ impl Tensor {
 
     op! {
         /// The products of the first 1, 2, ... elements along an axis, of which a mask selects
-        /// some; dtypes as cumulative_prod.
+        /// some; dtypes as [`Tensor::cumulative_prod`].
         masked_cumprod, masked_cumprod_with(<'a> &self, axis: i64; o: MaskedCumprodOptions<'a>) =
             tsr_masked_cumprod(self.raw(), axis, o.mask.map_or(null_mut(), Tensor::raw),
                 o.dtype.map_or(-1, |d| d as i32))

@@ -376,8 +376,8 @@ impl Tensor {
     }
 
     op! {
-        /// Norm of the elements over axes, as vector_norm; floating and complex dtypes, the result
-        /// is real.
+        /// Norm of the elements over axes, as [`Tensor::vector_norm`]; floating and complex
+        /// dtypes, the result is real.
         norm, norm_with(<'a> &self; o: NormOptions<'a>) =
             tsr_norm(self.raw(), o.p, list_pointer(o.axes), list_count(o.axes),
                 i32::from(o.keepdims), o.dtype.map_or(-1, |d| d as i32)),

@@ -7,7 +7,8 @@ use crate::forms::{op, options};
 options! {
     /// Options of [`Tensor::reshape_with`].
     ReshapeOptions:
-    /// true: always a copy; false: VALUE if a copy is needed; absent: a view if possible
+    /// true: always a copy; false: [`ErrorKind::Value`](crate::ErrorKind::Value) if a copy is
+    /// needed; absent: a view if possible
     copy: Option<bool> = None, bool => Some(copy);
 }
 
@@ -140,7 +141,8 @@ impl Tensor {
     }
 
     op! {
-        /// As reshape, but never a copy: VALUE if the strides do not allow a view.
+        /// As reshape, but never a copy: [`ErrorKind::Value`](crate::ErrorKind::Value) if the
+        /// strides do not allow a view.
         ///
         /// * `shape`: one -1 is inferred
         view(&self, shape: &[i64]) = tsr_view(self.raw(), shape.as_ptr(), count(shape.len()))
@@ -169,7 +171,7 @@ impl Tensor {
     }
 
     op! {
-        /// Inserts one axis of size 1; a view. expand_dims inserts several.
+        /// Inserts one axis of size 1; a view. [`Tensor::expand_dims`] inserts several.
         ///
         /// * `axis`: the position of the new axis in the result
         unsqueeze(&self, axis: i64) = tsr_unsqueeze(self.raw(), axis)
@@ -211,7 +213,7 @@ impl Tensor {
     }
 
     op! {
-        /// As broadcast_to, with -1 for sizes that do not change.
+        /// As [`Tensor::broadcast_to`], with -1 for sizes that do not change.
         ///
         /// * `shape`: -1 keeps the input's size
         expand(&self, shape: &[i64]) = tsr_expand(self.raw(), shape.as_ptr(), count(shape.len()))
@@ -505,7 +507,7 @@ impl Tensor {
         /// Adds elements before and behind axes.
         ///
         /// * `padding`: before and after the last axis, then the one before it, ...; negative
-        /// crops
+        ///   crops
         pad, pad_with(<'a> &self, padding: &[i64]; o: PadOptions<'a>) =
             tsr_pad(self.raw(), padding.as_ptr(), count(padding.len()), o.mode.as_ptr().cast(),
                 o.mode.len() as i64, &o.value.number()),
