@@ -32,7 +32,7 @@ HistoryOptions options_arg(const tsr_memory_history_options* given) {
             options.stacks);
   const bool known = options.context == TSR_MEMORY_CONTEXT_OPERATIONS ||
                      options.context == TSR_MEMORY_CONTEXT_NONE;
-  TSR_CHECK(known, Code::kValue, "options", "expected a tsr_memory_context, got ", options.context);
+  TSR_CHECK(known, Code::kValue, "options", "expected a known context, got ", options.context);
   HistoryOptions wanted;
   wanted.entries = static_cast<size_t>(options.entries == 0 ? kDefaultEntries : options.entries);
   wanted.operations = options.context == TSR_MEMORY_CONTEXT_OPERATIONS;
@@ -126,7 +126,7 @@ tsr_status tsr_memory_holders(tsr_device_type device_type, int32_t device_index,
     const MemoryHistory* history = allocator_arg(device_type, device_index).history();
     TSR_CHECK(count >= 0, Code::kValue, "count", "expected a number of holders, got ", count);
     TSR_CHECK(history != nullptr && history->running(), Code::kValue, nullptr,
-              "nothing is recorded; tsr_memory_history_start begins a recording");
+              "expected a device whose memory is recorded, got one without a recording");
     give_text(history->holders_json(static_cast<size_t>(count)), json);
   });
 }
@@ -147,7 +147,7 @@ tsr_status tsr_memory_viewer_page(const char* snapshot, int64_t snapshot_len, ts
     const std::string_view text = text_arg(snapshot, snapshot_len, "snapshot");
     const std::optional<Json> parsed = Json::try_parse(text);
     TSR_CHECK(parsed && parsed->contains("segments") && parsed->contains("history"), Code::kValue,
-              "snapshot", "expected the text of tsr_memory_snapshot");
+              "snapshot", "expected the text of a snapshot");
     give_text(profile::memory_page(text), html);
   });
 }

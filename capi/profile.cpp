@@ -114,7 +114,7 @@ std::string written(const Profile& recording, tsr_profile_format format) {
     case TSR_PROFILE_HTML:
       return profile::html_page(recording, profile::known_roofs());
     default:
-      fail_argument(Code::kInvalidArgument, "format", "a tsr_profile_format", format);
+      fail_argument(Code::kInvalidArgument, "format", "a known format", format);
   }
 }
 

@@ -26,7 +26,7 @@ ShareStrategy strategy_arg(tsr_share_strategy strategy) {
 SharedMemory& shared_arg(const Tensor& tensor) {
   SharedMemory* memory = shared_memory_of(*tensor.storage());
   TSR_CHECK(memory != nullptr, Code::kBuffer, "tensor",
-            "expected one in shared memory, see tsr_storage_share");
+            "expected one in shared memory, got one in memory of its own");
   return *memory;
 }
 

@@ -116,7 +116,7 @@ tsr_status tsr_trace_start(int64_t capacity, int32_t flags) {
     TraceBuffer fresh(static_cast<size_t>(capacity));
     const std::lock_guard lock(recording().mutex);
     TSR_CHECK(!recording().running, Code::kValue, nullptr,
-              "a trace is running; tsr_trace_stop ends it");
+              "expected no running trace, got one that has not been stopped");
     recording().buffer.swap(fresh);
     recording().running = true;
     recording().arguments.store(wants_arguments(flags), std::memory_order_relaxed);

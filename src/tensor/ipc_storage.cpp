@@ -97,7 +97,8 @@ Text to_fields(std::string_view handle) {
                 from_hex(event.data(), &found.event) && slot < kSlots && type > 0 &&
                 type < static_cast<int>(kMaxDeviceTypes) && index >= 0 &&
                 index < static_cast<int>(kMaxDeviceIndex),
-            Code::kValue, "handle", "expected a text of tsr_ipc_export, got ", text.substr(0, 60));
+            Code::kValue, "handle", "expected the text of an exported handle, got ",
+            text.substr(0, 60));
   found.device = Device{static_cast<DeviceType>(type), static_cast<decltype(Device::index)>(index)};
   found.nbytes = nbytes;
   found.offset = offset;
