@@ -264,6 +264,13 @@ fn repr() -> Result<()> {
     assert_eq!(format!("{x:?}"), "Tensor([1], shape=[1], dtype=float64, requires_grad=true)");
     let wide = Tensor::from([1e20f32, -2.5e-7, 0.0, f32::INFINITY]);
     assert_eq!(wide.to_string(), "[1e20, -2.5e-7, 0, inf]");
+    let complex = Tensor::from([1.0f32, -0.5]).complex(&Tensor::from([-2.0f32, 1e-7]))?;
+    assert_eq!(complex.to_string(), "[1-2i, -0.5+1e-7i]");
+    assert_eq!(Tensor::from([0.1f32]).astype(DType::Bf16)?.to_string(), "[0.100097656]");
+    let square = Tensor::arange(0, 1600)?.reshape(&[40, 40])?.matrix_transpose()?.to_string();
+    assert_eq!(square.lines().count(), 7);
+    assert!(square.starts_with("[[0, 40, 80, ..., 1480, 1520, 1560],\n [1, 41, "), "{square}");
+    assert!(square.contains("],\n ...,\n [37, 77, "), "{square}");
     let long = Tensor::arange(0, 2000)?.to_string();
     assert_eq!(long, "[0, 1, 2, ..., 1997, 1998, 1999]");
     assert_eq!(Tensor::zeros(&[2, 0])?.to_string(), "[[],\n []]");

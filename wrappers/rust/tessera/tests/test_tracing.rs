@@ -81,3 +81,13 @@ fn a_trace_ends_with_its_closure() -> Result<()> {
     assert_eq!((trace.records.len(), trace.lost), (1, 2));
     Ok(())
 }
+
+#[test]
+fn printing_reads_the_elements_at_once() -> Result<()> {
+    let _turn = turn();
+    let x = Tensor::ones(&[30, 30])?;
+    let (text, trace) = record(&Options::default(), || x.to_string())?;
+    assert_eq!(text.matches('1').count(), 900);
+    assert!(trace.records.len() < 50, "{} records", trace.records.len());
+    Ok(())
+}
