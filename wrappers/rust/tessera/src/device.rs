@@ -92,8 +92,13 @@ impl Drop for DeviceGuard {
 
 impl DeviceType {
     pub(crate) fn from_raw(kind: i32) -> Self {
-        let known = DeviceType::ALL.iter().find(|known| **known as i32 == kind);
-        *known.unwrap_or_else(|| panic!("a device type this crate does not know: {kind}"))
+        let known = Self::known(kind);
+        known.unwrap_or_else(|| panic!("a device type this crate does not know: {kind}"))
+    }
+
+    /// `None` for a number that this crate does not know.
+    pub(crate) fn known(kind: i32) -> Option<Self> {
+        DeviceType::ALL.iter().copied().find(|known| *known as i32 == kind)
     }
 }
 

@@ -13,12 +13,7 @@ impl DType {
         let mut common = 0;
         // SAFETY: a writable number.
         done(unsafe { sys::tsr_promote_types(self as i32, other as i32, &mut common) })?;
-        Ok(DType::numbered(common))
-    }
-
-    fn numbered(number: i32) -> DType {
-        let mut all = DType::ALL.iter().copied();
-        all.find(|d| *d as i32 == number).expect("a dtype of the library")
+        Ok(DType::from_raw(common))
     }
 
     /// The default dtype of the process: what an operation makes of integers that cannot stay what
@@ -27,7 +22,7 @@ impl DType {
         let mut dtype = 0;
         // SAFETY: a writable number.
         done(unsafe { sys::tsr_default_dtype(&mut dtype) }).expect("a writable number");
-        DType::numbered(dtype)
+        DType::from_raw(dtype)
     }
 
     /// Sets the default dtype of the process, which is `F32` at first. An error for a dtype that is

@@ -103,7 +103,7 @@ pub struct Record {
     pub thread: i32,
     /// Memory: bytes; a node: its sequence number; calls and kernels: the status.
     pub value: i64,
-    /// Of a kernel or of memory.
+    /// Of a kernel or of memory; `None` also if this crate does not know its type.
     pub device: Option<Device>,
     /// Of a call, when arguments were asked for.
     pub args: Vec<Argument>,
@@ -197,8 +197,8 @@ unsafe fn to_record(event: &sys::tsr_trace_event) -> Record {
     // SAFETY: names are texts that end with NUL, `args` is an array of `n_args` values.
     let (name, family, values) =
         unsafe { (name(event.name), optional_name(event.family), list(event.args, event.n_args)) };
-    let device = (event.device_type != 0)
-        .then(|| Device::new(DeviceType::from_raw(event.device_type), event.device_index));
+    let kind = DeviceType::known(event.device_type);
+    let device = kind.map(|kind| Device::new(kind, event.device_index));
     Record {
         kind: Kind::from_bit(event.kind),
         name,
@@ -253,8 +253,7 @@ unsafe fn to_argument(value: &sys::tsr_value) -> Argument {
             sys::TSR_VALUE_COMPLEX => Argument::Complex(value.real, value.imaginary),
             sys::TSR_VALUE_DTYPE => Argument::DType(value.integer),
             sys::TSR_VALUE_DEVICE => {
-                let known = [DeviceType::Cpu, DeviceType::Cuda, DeviceType::Simulated];
-                let kind = known.into_iter().find(|kind| *kind as i64 == value.integer);
+                let kind = DeviceType::known(value.integer as i32);
                 kind.map_or(Argument::Absent, |kind| Argument::Device(Device::new(kind, value.n)))
             }
             sys::TSR_VALUE_TEXT => {
