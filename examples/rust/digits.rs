@@ -7,13 +7,12 @@
 mod digits_model;
 
 use std::error::Error;
-use std::f64::consts::PI;
 use std::path::PathBuf;
 
 use digits_model::{logits_of, share_right, Net};
 use tessera::data::{DataLoader, TensorDataset};
 use tessera::nn::Module;
-use tessera::optim::{AdamW, Optimizer};
+use tessera::optim::{AdamW, CosineAnnealingLr, Optimizer, Scheduler};
 use tessera::{io, manual_seed, Generator, Result};
 
 const LEARNING_RATE: f64 = 2e-3;
@@ -24,7 +23,7 @@ const USAGE: &str = "usage: digits DATA OUT [--epochs N] [--seed S]";
 struct Options {
     data: PathBuf,
     out: PathBuf,
-    epochs: usize,
+    epochs: u32,
     seed: u64,
 }
 
@@ -42,11 +41,6 @@ fn read_options() -> std::result::Result<Options, Box<dyn Error>> {
         Ok([data, out]) if epochs > 0 => Ok(Options { data, out, epochs, seed }),
         _ => Err(USAGE.into()),
     }
-}
-
-/// Half a cosine wave, from the full rate down to almost nothing.
-fn rate_of(epoch: usize, epochs: usize) -> f64 {
-    LEARNING_RATE * 0.5 * (1.0 + (PI * epoch as f64 / epochs as f64).cos())
 }
 
 /// The mean of the losses of the batches during training.
@@ -80,9 +74,13 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let generator = Generator::new(options.seed)?;
     let loader = DataLoader::new(dataset).batch_size(BATCH_SIZE).shuffle(true).generator(generator);
 
+    // Half a cosine wave, from the full rate down to almost nothing.
+    let schedule = CosineAnnealingLr { t_max: options.epochs, ..Default::default() };
+    let mut scheduler = Scheduler::new(&mut optimizer, schedule)?;
+
     for epoch in 0..options.epochs {
-        optimizer.set_lr(rate_of(epoch, options.epochs))?;
         let loss = train_epoch(&model, &mut optimizer, &loader)?;
+        scheduler.step(&mut optimizer)?;
         eprint!("\repoch {} of {}, loss {loss:.4}", epoch + 1, options.epochs);
     }
     eprintln!();
