@@ -369,6 +369,11 @@ def test_transposed_convolution_and_its_gradients_agree(last: bool, options: dic
     same(convolve, channels_last(x) if last else x, w, numbers(3 * options.get("groups", 1)), rtol=1e-10)
 
 
+def test_a_transposed_convolution_whose_windows_all_lie_in_the_padding_agrees() -> None:
+    convolve = differentiated(lambda x, w, b: _ops.conv_transpose2d(x, w, b, padding=2, output_padding=4, dilation=5))
+    same(convolve, numbers(2, 3, 1, 1), numbers(3, 4, 1, 1), numbers(4), rtol=1e-10)
+
+
 @pytest.mark.parametrize("name, shape", [("conv1d", (2, 4, 11)), ("conv3d", (2, 4, 5, 4, 6)), ("conv2d", (3, 4, 1, 1))])
 def test_convolution_along_other_numbers_of_axes_agrees(name: str, shape: tuple[int, ...]) -> None:
     kernel = [min(2, n) for n in shape[2:]]

@@ -20,7 +20,7 @@ namespace {
 
 enum class Direction { kToWanted, kFromWanted };
 
-// Copies the elements that both sides have.
+// Copies the elements that both sides have: none where all windows lie in the padding.
 Status copy_common(const ConvPlan& plan, const ConvTensor& tensor, int dims, void* wanted,
                    Direction direction) {
   const int64_t size = itemsize(plan.dtype);
@@ -34,7 +34,8 @@ Status copy_common(const ConvPlan& plan, const ConvTensor& tensor, int dims, voi
   int64_t offset = 0;
   for (int d = 0; d < dims; ++d) {
     const auto i = static_cast<size_t>(d);
-    copy_plan.sizes[d] = std::min(tensor.sizes[i], tensor.wanted_sizes[i] - tensor.front[i]);
+    const int64_t reached = tensor.wanted_sizes[i] - tensor.front[i];
+    copy_plan.sizes[d] = std::max<int64_t>(0, std::min(tensor.sizes[i], reached));
     copy_plan.strides[theirs][d] = tensor.wanted_strides[i] * size;
     copy_plan.strides[1 - theirs][d] = tensor.strides[i] * size;
     copy_plan.numel *= copy_plan.sizes[d];
