@@ -28,6 +28,9 @@ struct AttentionMatrix {
 // and `grad`, the gradient of the output, and writes the gradients that are not null. Memory grows
 // with queries + keys, not with their product (Rabe and Staats, "Self-attention does not need O(n²)
 // memory", 2021; Dao et al., "FlashAttention", 2022).
+// Keys that no query sees (see seen_keys) and their values do not matter: they may be NaN or
+// infinite. A key that is hidden from one query only has the weight 0 there, and its product with
+// NaN or infinity may be NaN.
 // If `tangent_output` is not null, forward also writes the derivative of the output in the
 // direction of the tangents of query, key and value; null ones are zero. Only the CPU's backend
 // does that, and the op asks no other for it.
@@ -52,6 +55,10 @@ struct AttentionPlan {
   AttentionMatrix grad_query, grad_key, grad_value;
   AttentionMatrix tangent_query, tangent_key, tangent_value, tangent_output;
 };
+// The keys that any query sees: with `causal` none after the last query.
+constexpr int64_t seen_keys(const AttentionPlan& plan) noexcept {
+  return plan.causal != 0 && plan.queries < plan.keys ? plan.queries : plan.keys;
+}
 inline const char* name_of(const AttentionPlan& plan) noexcept {
   return plan.backward != 0 ? "attention_backward" : "attention";
 }

@@ -382,6 +382,21 @@ def test_convolution_along_other_numbers_of_axes_agrees(name: str, shape: tuple[
         same(convolve, x, numbers(6, x.shape[1], *kernel), numbers(6), rtol=1e-10)
 
 
+# ---- attention ----
+
+
+@pytest.mark.parametrize("queries, keys", [(3, 40), (20, 100)])
+@pytest.mark.parametrize("which", [1, 2])
+def test_keys_that_no_query_sees_do_not_matter(queries: int, keys: int, which: int) -> None:
+    def attend(*operands: ts.Tensor) -> ts.Tensor:
+        return _ops.scaled_dot_product_attention(*operands, is_causal=True)
+
+    operands = [numbers(queries, 5), numbers(keys, 5), numbers(keys, 70)]
+    operands[which][queries:] = float("nan")
+    assert all(np.isfinite(t.numpy()).all() for t in differentiated(attend)(*operands))
+    same(differentiated(attend), *operands, rtol=1e-10)
+
+
 # ---- folds by index, distributions ----
 
 

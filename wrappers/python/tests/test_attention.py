@@ -47,6 +47,21 @@ def test_a_nan_stays_in_its_row_and_a_hidden_query_gives_zero() -> None:
     assert np.isfinite(found[0]).all() and np.isnan(found[1]).all() and (found[2] == 0).all()
 
 
+@pytest.mark.parametrize("queries, keys", [(3, 40), (130, 300)])
+@pytest.mark.parametrize("which", [1, 2])
+def test_keys_that_no_query_sees_do_not_matter(queries: int, keys: int, which: int) -> None:
+    operands = [normal(queries, 5), normal(keys, 5, seed=1), normal(keys, 5, seed=2)]
+
+    def run(number: float) -> list[np.ndarray[Any, Any]]:
+        operands[which][queries:] = number
+        leaves = [t.clone().requires_grad_() for t in operands]
+        y = sdpa(*leaves, is_causal=True)
+        return [t.detach().numpy() for t in (y, *ts.autograd.grad((y * y).sum(), leaves))]
+
+    for wanted, found in zip(run(0.0), run(float("nan"))):
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_hidden_queries_have_gradient_zero() -> None:
     q, k, v = three(2, 3)
     sdpa(q, k, v, attn_mask=ts.asarray([[True, True], [False, False]])).sum().backward()

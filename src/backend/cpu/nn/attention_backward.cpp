@@ -138,8 +138,9 @@ class Gradients {
     const T scale = static_cast<T>(plan_.scale);
     const Block<const T> slopes{s.slopes.data, s.slopes.step};
     if (plan_.grad_query.data != nullptr) {
-      blocks_.product(false, false, at.rows, plan_.width, at.count, scale, slopes, of.key,
-                      at.key != 0, {grad_query.row(at.query), grad_query.step});
+      const int64_t seen = std::min(at.count, kernel::seen_keys(plan_) - at.key);
+      blocks_.product(false, false, at.rows, plan_.width, seen, scale, slopes, of.key, at.key != 0,
+                      {grad_query.row(at.query), grad_query.step});
     }
     if (plan_.grad_key.data != nullptr) {
       blocks_.product(true, false, at.count, plan_.width, at.rows, scale, slopes, of.query, at.add,

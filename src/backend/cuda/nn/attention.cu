@@ -62,9 +62,9 @@ struct Forward {
     }
     for (int i = me; i < kOwn * kColumns; i += step) shared.sums[i / kColumns][i % kColumns] = 0;
     const auto query = rows_of<S>(plan, plan.query, matrix, plan.queries);
-    const auto key = rows_of<S>(plan, plan.key, matrix, plan.keys);
-    const int64_t seen = first + kOwn;
-    const int64_t end = plan.causal != 0 && seen < plan.keys ? seen : plan.keys;
+    const int64_t end = end_of_keys(plan, first);
+    const auto key = rows_of<S>(plan, plan.key, matrix, end);
+    const auto value = rows_of<S>(plan, plan.value, matrix, end);
     for (int64_t start = 0; start < end; start += kOther) {
       dots(query, first, key, start, plan.width, shared.part, shared.tile);
       for (int i = me; i < kOwn * kOther; i += step) {
@@ -73,13 +73,13 @@ struct Forward {
       }
       __syncthreads();
       soften(shared.tile, shared.state);
-      add(matrix, first, start, column, shared);
+      add(value, matrix, first, start, column, shared);
     }
     finish(matrix, first, column, shared);
   }
 
-  __device__ void add(int64_t matrix, int64_t first, int64_t start, int64_t column,
-                      Shared& shared) const {
+  __device__ void add(const MatrixRows<S>& value, int64_t matrix, int64_t first, int64_t start,
+                      int64_t column, Shared& shared) const {
     const int me = static_cast<int>(threadIdx.x);
     const int step = static_cast<int>(blockDim.x);
     if (plan.dropout > 0) {
@@ -88,13 +88,12 @@ struct Forward {
             dropout_factor<T>(plan, matrix, first + i / kOther, start + i % kOther);
       __syncthreads();
     }
-    const auto value = rows_of<S>(plan, plan.value, matrix, plan.keys);
     for (int i = me; i < kOwn * kColumns; i += step) {
       const int r = i / kColumns;
       const int64_t at = column + i % kColumns;
       if (at >= plan.value_width) continue;
       T sum = shared.sums[r][i % kColumns] * shared.state.factor[r];
-      for (int c = 0; c < kOther && start + c < plan.keys; ++c)
+      for (int c = 0; c < kOther && start + c < value.count; ++c)
         sum += shared.tile.v[r][c] * value.at(start + c, at);
       shared.sums[r][i % kColumns] = sum;
     }

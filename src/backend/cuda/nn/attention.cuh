@@ -91,12 +91,22 @@ __device__ void dots(const MatrixRows<S>& a, int64_t first, const MatrixRows<S>&
   __syncthreads();
 }
 
+// Whether the query and the key exist and `causal` lets them meet.
+__device__ inline bool meets(const kernel::AttentionPlan& plan, int64_t query, int64_t key) {
+  return query < plan.queries && key < plan.keys && (plan.causal == 0 || key <= query);
+}
+// The end of the keys that some of the queries [first, first + kOwn) meet.
+__device__ inline int64_t end_of_keys(const kernel::AttentionPlan& plan, int64_t first) {
+  const int64_t seen = kernel::seen_keys(plan);
+  return plan.causal != 0 && first + kOwn < seen ? first + kOwn : seen;
+}
+
 // The score of a query and a key from their product; -infinity where the key takes no part.
 template <class S, class T>
 __device__ T masked_score(const kernel::AttentionPlan& plan, int64_t matrix, int64_t query,
                           int64_t key, T product) {
   const T hidden = -std::numeric_limits<T>::infinity();
-  if (query >= plan.queries || key >= plan.keys || (plan.causal != 0 && key > query)) return hidden;
+  if (!meets(plan, query, key)) return hidden;
   const T score = product * static_cast<T>(plan.scale);
   if (plan.mask.data == nullptr) return score;
   const int64_t at = matrix_offset(plan, plan.mask, matrix) + query * plan.mask.row_stride +

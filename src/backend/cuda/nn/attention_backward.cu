@@ -47,7 +47,6 @@ struct Gradient {
   };
 
   __device__ int64_t own_rows() const { return kByKeys ? plan.keys : plan.queries; }
-  __device__ int64_t other_rows() const { return kByKeys ? plan.queries : plan.keys; }
   __device__ int64_t columns() const {
     return kWhich == Towards::kValue ? plan.value_width : plan.width;
   }
@@ -58,14 +57,13 @@ struct Gradient {
     const int step = static_cast<int>(blockDim.x);
     __syncthreads();  // the walk before may still be read
     for (int i = me; i < kOwn * kColumns; i += step) shared.sums[i / kColumns][i % kColumns] = 0;
+    const int64_t keys = kByKeys ? plan.keys : end_of_keys(plan, first);
     const auto query = rows_of<S>(plan, plan.query, matrix, plan.queries);
-    const auto key = rows_of<S>(plan, plan.key, matrix, plan.keys);
-    const auto value = rows_of<S>(plan, plan.value, matrix, plan.keys);
+    const auto key = rows_of<S>(plan, plan.key, matrix, keys);
+    const auto value = rows_of<S>(plan, plan.value, matrix, keys);
     const auto grad = rows_of<S>(plan, plan.grad, matrix, plan.queries);
-    const bool causal = plan.causal != 0;
-    const int64_t seen = first + kOwn;
-    const int64_t end = causal && !kByKeys && seen < plan.keys ? seen : other_rows();
-    for (int64_t start = causal && kByKeys ? first / kOther * kOther : 0; start < end;
+    const int64_t end = kByKeys ? plan.queries : keys;
+    for (int64_t start = plan.causal != 0 && kByKeys ? first / kOther * kOther : 0; start < end;
          start += kOther) {
       dots(kByKeys ? key : query, first, kByKeys ? query : key, start, plan.width, shared.part,
            shared.weights);
@@ -90,7 +88,7 @@ struct Gradient {
       const int64_t query = kByKeys ? other : own;
       const int64_t key = kByKeys ? own : other;
       T& weight = shared.weights.v[i / kOther][i % kOther];
-      if (query >= plan.queries || key >= plan.keys) {
+      if (!meets(plan, query, key)) {
         weight = 0;
         continue;
       }
