@@ -397,6 +397,15 @@ def test_keys_that_no_query_sees_do_not_matter(queries: int, keys: int, which: i
     same(differentiated(attend), *operands, rtol=1e-10)
 
 
+# ---- distances ----
+
+
+def test_a_distance_of_many_components_does_not_stop_at_a_large_sum() -> None:
+    far = ts.ones((1, 1001), device="cuda")
+    far[0, 0] = 2.0**24  # after which float32 has no odd numbers
+    assert ts.cdist(ts.zeros((1, 1001), device="cuda"), far, 1.0).item() == 2**24 + 1000
+
+
 # ---- folds by index, distributions ----
 
 

@@ -24,13 +24,14 @@ struct Pairs {
   T* output;
 };
 
+// The sum is formed in double: a running sum of ones in float32 would stop at 2^24.
 template <class T>
-__device__ T norm_of_difference(const Pairs<T>& pairs, const T* a, const T* b) {
-  T result = 0;
+__device__ double norm_of_difference(const Pairs<T>& pairs, const T* a, const T* b) {
+  double result = 0;
   for (int64_t k = 0; k < pairs.components; ++k) {
     const T d = a[k] > b[k] ? a[k] - b[k] : b[k] - a[k];
     if (pairs.p == 0)
-      result += d != 0 ? T{1} : T{0};
+      result += d != 0 ? 1 : 0;
     else if (pairs.p == 1)
       result += d;
     else if (pairs.p == 2)
@@ -42,7 +43,7 @@ __device__ T norm_of_difference(const Pairs<T>& pairs, const T* a, const T* b) {
   }
   if (pairs.p == 2) return std::sqrt(result);
   if (pairs.p == 0 || pairs.p == 1 || std::isinf(pairs.p)) return result;
-  return std::pow(result, 1 / pairs.p);
+  return std::pow(result, 1 / double{pairs.p});
 }
 
 template <class T>
@@ -53,8 +54,8 @@ __global__ void distance_kernel(Pairs<T> pairs) {
     if (pairs.condensed && j <= i) continue;
     const int64_t other = pairs.condensed ? j : i / pairs.rows1 * pairs.rows2 + j;
     const int64_t place = pairs.condensed ? i * (2 * pairs.rows1 - i - 1) / 2 + j - i - 1 : at;
-    pairs.output[place] = norm_of_difference(pairs, pairs.x1 + i * pairs.components,
-                                             pairs.x2 + other * pairs.components);
+    pairs.output[place] = static_cast<T>(norm_of_difference(pairs, pairs.x1 + i * pairs.components,
+                                                            pairs.x2 + other * pairs.components));
   }
 }
 
