@@ -452,11 +452,25 @@ def test_numbers_of_a_seed_are_those_of_the_cpu(name: str, dtype: str) -> None:
     np.testing.assert_allclose(found[1], found[0], rtol, 0)
 
 
-def test_without_cudnn_everything_but_convolution_works(tmp_path: Path) -> None:
+def without(name: str, folder: Path, program: str) -> list[str]:
+    """The lines that a program prints where the plugin finds no library of this name."""
     plugin = Path(os.environ["TESSERA_PLUGIN_PATH"].split(":")[0]) / "libtessera_cuda.so"
-    if not (plugin.parent / "libcudnn.so.900").exists():
-        pytest.skip("cuDNN cannot be taken away here")
-    shutil.copy(plugin, tmp_path)
+    if not (plugin.parent / name).exists():
+        pytest.skip(f"{name} cannot be taken away here")
+    for file in plugin.parent.glob("lib*.so*"):
+        if file.name != name:
+            shutil.copy(file, folder)
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "TESSERA_PLUGIN_PATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return result.stdout.splitlines()
+
+
+def test_without_cudnn_everything_but_convolution_works(tmp_path: Path) -> None:
     program = """
 import tessera as ts
 x = ts.ones((1, 1, 3, 3), device="cuda")
@@ -466,11 +480,20 @@ try:
 except ts.TesseraError as error:
     print(error)
 """
-    result = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "TESSERA_PLUGIN_PATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "conv2d: expected cuDNN (libcudnn.so.900) for a convolution, got none" in result.stdout
+    (line,) = without("libcudnn.so.900", tmp_path, program)
+    assert "conv2d: expected cuDNN (libcudnn.so.900) for a convolution, got none" in line
+
+
+def test_without_cusolver_factorizations_go_to_the_cpu_and_triangles_stay(tmp_path: Path) -> None:
+    program = """
+import tessera as ts
+from tessera import tracing
+x = 2 * ts.eye(3, device="cuda")
+with tracing.record(kinds=["launch"]) as records:
+    print(ts.linalg.inv(x).sum().item(), ts.linalg.solve_triangular(x, x, upper=True).sum().item())
+for r in records:
+    if r.family == "factor":
+        print(r.name, r.device.type)
+"""
+    lines = without("libcusolver.so.900", tmp_path, program)
+    assert lines == ["1.5 3.0", "inverse cuda", "inverse cpu", "solve_triangular cuda"]

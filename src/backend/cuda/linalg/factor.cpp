@@ -100,8 +100,6 @@ class Task {
         return solve();
       case FactorOp::kInverse:
         return invert();
-      case FactorOp::kTriangularSolve:
-        return solve_triangular();
       case FactorOp::kQr:
         return qr();
       case FactorOp::kEigh:
@@ -206,24 +204,6 @@ class Task {
                                    static_cast<cudaStream_t>(plan_.place.stream)));
       return queued(plan_.place);
     });
-  }
-
-  // Transposed, A X = B is Xᵀ Aᵀ = Bᵀ: a triangle from the right.
-  Status solve_triangular() const {
-    const BlasHandle blas(plan_.place);
-    if (blas.status() != CUBLAS_STATUS_SUCCESS) return blas_failure(blas.status());
-    const bool by_columns = plan_.transposed != 0;
-    const auto fill =
-        (plan_.upper != 0) == by_columns ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
-    const auto op = by_columns ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const auto diag = plan_.unit != 0 ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
-    for (int64_t i = 0; i < plan_.batch; ++i) {
-      const cublasStatus_t status =
-          trsm(blas.get(), fill, op, diag, others_, columns_, nth(plan_.a, i, plan_.a_step),
-               nth(plan_.b, i, plan_.columns * plan_.others));
-      if (status != CUBLAS_STATUS_SUCCESS) return blas_failure(status);
-    }
-    return queued(plan_.place);
   }
 
   // Within the device's memory.
@@ -340,6 +320,48 @@ class Task {
   int rows_, columns_, least_, others_;
 };
 
+// Needs cuBLAS alone, and cannot fail, so that nobody need wait. Transposed, A X = B is Xᵀ Aᵀ = Bᵀ:
+// a triangle from the right.
+template <class T>
+Status solve_triangular(const FactorPlan& plan) {
+  const DeviceGuard guard(plan.place.device);
+  TSR_CUDA_TRY(guard.error());
+  const BlasHandle blas(plan.place);
+  if (blas.status() != CUBLAS_STATUS_SUCCESS) return blas_failure(blas.status());
+  std::fill(plan.status, plan.status + plan.batch, 0);
+  const bool by_columns = plan.transposed != 0;
+  const auto fill =
+      (plan.upper != 0) == by_columns ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+  const auto op = by_columns ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const auto diag = plan.unit != 0 ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
+  const int n = static_cast<int>(plan.columns);
+  const int m = static_cast<int>(plan.others);
+  for (int64_t i = 0; i < plan.batch; ++i) {
+    const auto* a = static_cast<const T*>(plan.a) + i * plan.a_step;
+    auto* b = static_cast<T*>(plan.b) + i * plan.columns * plan.others;
+    const cublasStatus_t status = trsm(blas.get(), fill, op, diag, m, n, a, b);
+    if (status != CUBLAS_STATUS_SUCCESS) return blas_failure(status);
+  }
+  return queued(plan.place);
+}
+
+// Calls visit.operator()<T>() with the type of numbers of `dtype`.
+template <class Visit>
+Status visit_numbers(DType dtype, const Visit& visit) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return visit.template operator()<float>();
+    case DType::kFloat64:
+      return visit.template operator()<double>();
+    case DType::kComplex64:
+      return visit.template operator()<cuComplex>();
+    case DType::kComplex128:
+      return visit.template operator()<cuDoubleComplex>();
+    default:
+      return failure(Code::kDType, "expected float32, float64, complex64 or complex128");
+  }
+}
+
 template <class T>
 Status run(const FactorPlan& plan, const SolverLibrary& library) {
   const DeviceGuard guard(plan.place.device);
@@ -347,10 +369,6 @@ Status run(const FactorPlan& plan, const SolverLibrary& library) {
   const SolverHandle handle(library, plan.place);
   TSR_SOLVER_TRY(handle.status());
   const int64_t nbytes = plan.batch * static_cast<int64_t>(sizeof(int32_t));
-  if (plan.op == FactorOp::kTriangularSolve) {  // which cannot fail, so that nobody need wait
-    std::fill(plan.status, plan.status + plan.batch, 0);
-    return Task<T>(plan, library, handle.get(), nullptr).run();
-  }
   const Workspace info(plan.place, nbytes);
   if (info.missing()) return no_workspace();
   TSR_TRY(clear(plan.place, info.data<void>(), nbytes));
@@ -362,22 +380,14 @@ Status run(const FactorPlan& plan, const SolverLibrary& library) {
 }  // namespace
 
 Status factor(const FactorPlan& plan) {
+  const bool is_long = std::max({plan.rows, plan.columns, plan.others}) > INT_MAX;
+  if (plan.op == FactorOp::kTriangularSolve && !is_long)
+    return visit_numbers(plan.dtype, [&]<class T>() { return solve_triangular<T>(plan); });
   const SolverLibrary* library = load_solver();
   const bool left_out = plan.op == FactorOp::kEig || plan.op == FactorOp::kLeastSquares;
-  if (library == nullptr || left_out || std::max({plan.rows, plan.columns, plan.others}) > INT_MAX)
+  if (library == nullptr || left_out || is_long)
     return failure(Code::kNotImplemented, "expected cuSOLVER, with a method for this op");
-  switch (plan.dtype) {
-    case DType::kFloat32:
-      return run<float>(plan, *library);
-    case DType::kFloat64:
-      return run<double>(plan, *library);
-    case DType::kComplex64:
-      return run<cuComplex>(plan, *library);
-    case DType::kComplex128:
-      return run<cuDoubleComplex>(plan, *library);
-    default:
-      return failure(Code::kDType, "expected float32, float64, complex64 or complex128");
-  }
+  return visit_numbers(plan.dtype, [&]<class T>() { return run<T>(plan, *library); });
 }
 
 }  // namespace tsr::cuda
