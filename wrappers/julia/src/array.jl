@@ -68,12 +68,12 @@ function Tensor(array::AbstractArray{<:Number}; dtype=nothing, device=nothing)
     elseif Tessera.device(target) == CPU
         # The array must stay alive only during the copy.
         GC.@preserve array begin
-            source = from_memory(array, C_NULL, C_NULL)
+            source = from_memory(array, nothing)
             done_with(source, C.tsr_copy_inplace(target, source, false))
         end
         return target
     end
-    return copyto!(target, share(array))
+    return copyto!(target, lent(array))
 end
 
 function empty_of(bits::Int32, shape, device)
@@ -82,25 +82,44 @@ function empty_of(bits::Int32, shape, device)
     return wrap(out[])
 end
 
-"A handle on the memory of an array; the library calls `drop(user)` when it no longer uses the memory."
-function from_memory(array::AbstractArray{T,N}, user, drop) where {T,N}
-    bits = dtype_bits(T)
+"A handle on the memory of an array, which keeps `owner` alive as long as the library uses the memory."
+function from_memory(array::AbstractArray{T,N}, owner) where {T,N}
+    bits, sizes, steps = dtype_bits(T), int_list(size(array)), int_list(strides(array))
     memory = isempty(array) ? C_NULL : Ptr{Cvoid}(pointer(array))
     out = Ref{tsr_tensor}()
-    check(C.tsr_tensor_from_data(memory, bits, CPU.type, CPU.index, int_list(size(array)), N,
-        int_list(strides(array)), N, 0, user, drop, out))
+    # The last that can throw before the library has the user pointer, which it drops also when it fails.
+    user, drop = owner === nothing ? (C_NULL, C_NULL) : (root(owner), drop_pointer())
+    check(C.tsr_tensor_from_data(memory, bits, CPU.type, CPU.index, sizes, N, steps, N, 0, user, drop, out))
     return out[]
 end
+
+# For the time of one call, after which nobody uses the tensor any more: the array can be resized later.
+lent(array::AbstractArray) = wrap(from_memory(array, array))
+
+# What has the memory of an array. From Julia 1.11 on several arrays can share one memory.
+if isdefined(Base, :Memory)
+    memory_of(array::Array) = getfield(getfield(array, :ref), :mem)
+    fixed(array::Array) = memory_of(array)
+else
+    memory_of(array::Array) = array
+    fixed(array::Array) = array
+    # A reshaped vector marks the memory as shared; then Julia refuses to resize the vector, which would free it.
+    fixed(vector::Vector) = reshape(vector, length(vector), 1)
+end
+"What keeps the memory of an array where it is."
+fixed(array::AbstractArray) = parent(array) === array ? array : fixed(parent(array))
 
 """
     share(array)
 
-A tensor on the memory of an array; the array stays alive as long as any tensor uses it. Writing to one
-changes the other. The array must be dense, or have permuted axes (`PermutedDimsArray`).
+A tensor on the memory of an array, which stays alive as long as any tensor uses it. Writing to one
+changes the other. The array must be dense, or have permuted axes (`PermutedDimsArray`). A vector that
+was shared cannot be resized any more (`push!` throws); from Julia 1.11 on it can, and leaves the memory
+to the tensor.
 """
 function share(array::AbstractArray{T}) where {T}
-    dtype_bits(T)  # before anything is kept
-    return wrap(from_memory(array, root(array), drop_pointer()))
+    dtype_bits(T)  # before the array is marked
+    return wrap(from_memory(array, fixed(array)))
 end
 
 # ---- To Julia ----
@@ -201,9 +220,7 @@ end
 function owned(array, t::Tensor)
     check(C.tsr_storage_lend(t))  # the array has its address
     handle = GC.@preserve t (h = raw_handle(t); C.tsr_tensor_retain(h); h)
-    # From Julia 1.11 on several arrays can share one memory, so the memory itself holds the owner.
-    holder = isdefined(Base, :Memory) ? getfield(getfield(array, :ref), :mem) : array
-    finalizer(holder) do _
+    finalizer(memory_of(array)) do _
         C.tsr_storage_give_back(handle)
         C.tsr_tensor_release(handle)
     end
@@ -231,7 +248,7 @@ Base.similar(t::Tensor, dims::Base.Dims) = similar(t, eltype(t), dims)
 Base.similar(t::Tensor, dims::Integer...) = similar(t, Int.(dims))
 Base.similar(t::Tensor, T::Type, dims::Integer...) = similar(t, T, Int.(dims))
 Base.zero(t::Tensor) = zeros_like(t)
-Base.copyto!(t::Tensor, source::AbstractArray) = copyto!(t, share(dense(source)))
+Base.copyto!(t::Tensor, source::AbstractArray) = copyto!(t, tensor(source))
 Base.copy!(t::Tensor, source) = copyto!(t, source)
 
 function Base.copyto!(array::Array, t::Tensor)

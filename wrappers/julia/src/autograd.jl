@@ -160,8 +160,8 @@ hook!(f, t::Tensor) = add_hook(C.tsr_tensor_hook_add, hook_pointer(), f, t)
 accumulate_hook!(f, t::Tensor) = add_hook(C.tsr_tensor_accumulate_hook_add, accumulate_hook_pointer(), f, t)
 
 function add_hook(add, callback, f, t)
-    id = Ref{Int64}(0)
-    check(add(t, callback, root(f), drop_pointer(), id))
+    id, handle = Ref{Int64}(0), raw_handle(t)  # a freed tensor throws before anything is kept
+    GC.@preserve t check(add(handle, callback, root(f), drop_pointer(), id))
     own_callbacks(t)
     return Hook(t, id[])
 end
@@ -188,12 +188,26 @@ run_final(user::Ptr{Cvoid})::Int32 = guarded(() -> unbox(user)())
 final_pointer() = @cfunction(run_final, Int32, (Ptr{Cvoid},))
 
 "A handle with a new reference, for the library to take over."
-function give(t::Tensor, who)
-    handle = Base.unsafe_convert(tsr_tensor, t)
+function give(t, who)
+    handle = returned_handle(t, who)
     C.tsr_tensor_retain(handle)
     return handle
 end
-give(other, who) = throw(ArgumentError("$who returns a Tensor or nothing, got $(typeof(other))"))
+returned_handle(t::Tensor, who) = raw_handle(t)
+returned_handle(other, who) = throw(ArgumentError("$who returns a Tensor or nothing, got $(typeof(other))"))
+
+# Writes a new reference to each tensor. A wrong one throws before there is any: nobody would release the others.
+function give_all!(places::Ptr{tsr_tensor}, made::Tuple, who)
+    GC.@preserve made begin
+        raw = map(m -> m === nothing ? tsr_tensor(C_NULL) : returned_handle(m, who), made)
+        for (i, handle) in enumerate(raw)
+            handle == C_NULL && continue
+            C.tsr_tensor_retain(handle)
+            unsafe_store!(places, handle, i)
+        end
+    end
+    return nothing
+end
 
 # ---- The graph ----
 

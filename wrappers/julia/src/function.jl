@@ -81,25 +81,25 @@ function create_node(f::Differentiable, inputs)
     return node[]
 end
 
+# Both rules take handles that may be absent, and return one tensor for each result.
+function run_rule(rule, name, ctx::FunctionContext, given, results::Ptr{tsr_tensor}, n_results, (kind, slots))
+    made = try
+        rule(ctx, given...)
+    finally
+        ctx.node = C_NULL
+    end
+    made isa Tuple || (made = (made,))
+    length(made) == n_results || throw(ArgumentError(
+        "$name returned $(length(made)) $kind for $n_results $slots"))
+    give_all!(results, made, name)
+end
+
 function run_node_backward(user::Ptr{Cvoid}, node::tsr_node, gradients::Ptr{tsr_tensor},
         n_gradients::Int32, results::Ptr{tsr_tensor}, n_results::Int32)::Int32
     return guarded() do
         f = unbox(user)::Differentiable
-        given = ntuple(Int(n_gradients)) do i
-            handle = unsafe_load(gradients, i)
-            handle == C_NULL ? nothing : borrow(handle)
-        end
-        ctx = FunctionContext(node)
-        back = try
-            f.backward(ctx, given...)
-        finally
-            ctx.node = C_NULL
-        end
-        back isa Tuple || (back = (back,))
-        length(back) == n_results || throw(ArgumentError(
-            "$(f.name): backward returned $(length(back)) gradients for $n_results inputs"))
-        owned = map(g -> g === nothing ? tsr_tensor(C_NULL) : give(g, "backward of $(f.name)"), back)
-        foreach(i -> unsafe_store!(results, owned[i], i), 1:Int(n_results))
+        run_rule(f.backward, "backward of $(f.name)", FunctionContext(node), borrow_all(gradients, n_gradients), results,
+            n_results, ("gradients", "inputs"))
     end
 end
 
@@ -107,21 +107,8 @@ function run_node_jvp(user::Ptr{Cvoid}, node::tsr_node, tangents::Ptr{tsr_tensor
         n_tangents::Int32, results::Ptr{tsr_tensor}, n_results::Int32)::Int32
     return guarded() do
         f = unbox(user)::Differentiable
-        given = ntuple(Int(n_tangents)) do i
-            handle = unsafe_load(tangents, i)
-            handle == C_NULL ? nothing : borrow(handle)
-        end
-        ctx = FunctionContext(node)
-        found = try
-            f.jvp(ctx, given...)
-        finally
-            ctx.node = C_NULL
-        end
-        found isa Tuple || (found = (found,))
-        length(found) == n_results || throw(ArgumentError(
-            "$(f.name): jvp returned $(length(found)) tangents for $n_results outputs"))
-        owned = map(t -> t === nothing ? tsr_tensor(C_NULL) : give(t, "jvp of $(f.name)"), found)
-        foreach(i -> unsafe_store!(results, owned[i], i), 1:Int(n_results))
+        run_rule(f.jvp, "jvp of $(f.name)", FunctionContext(node), borrow_all(tangents, n_tangents), results,
+            n_results, ("tangents", "outputs"))
     end
 end
 node_jvp_pointer() = @cfunction(run_node_jvp, Int32,

@@ -39,10 +39,7 @@ replace_all(made::Tensor, n, replacements, replaced) = replace_all((made,), n, r
 function replace_all(made, n, replacements, replaced)
     made isa Tuple && length(made) == n || throw(ArgumentError(
         "a hook of a node returns nothing or a tuple of $n gradients, got $(typeof(made))"))
-    foreach(m -> m isa Union{Nothing,Tensor} || give(m, "a hook of a node"), made)
-    for (i, m) in enumerate(made)
-        m === nothing || unsafe_store!(replacements, give(m, "a hook of a node"), i)
-    end
+    give_all!(replacements, made, "a hook of a node")
     unsafe_store!(replaced, Int32(1))
     return nothing
 end

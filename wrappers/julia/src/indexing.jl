@@ -146,7 +146,7 @@ end
 function read_at(t::Tensor, index::Tuple)
     if length(index) == 1 && is_mask_of(index[1], t)
         # Julia's order of the selected elements is row-major order with the axes reversed.
-        return masked_select(reversed(t), reversed(tensor(index[1])))
+        return masked_select(reversed(t), reversed(mask_tensor(index[1])))
     elseif length(index) == 1 && ndims(t) != 1
         return getindex(vec(t), index...)
     end
@@ -169,7 +169,11 @@ is_mask_of(mask::AbstractArray{Bool}, t) = size(mask) == size(t)
 is_mask_of(mask::Tensor, t) = eltype(mask) === Bool && size(mask) == size(t)
 
 tensor(t::Tensor) = t
-tensor(array::AbstractArray) = share(dense(array))
+tensor(array::AbstractArray) = lent(dense(array))
+
+# A graph may keep a mask, and the program may write to the array before the backward.
+mask_tensor(mask::Tensor) = mask
+mask_tensor(mask::AbstractArray{Bool}) = Tensor(mask)
 
 # ---- Writing ----
 
@@ -201,7 +205,7 @@ end
 
 function write_at!(t::Tensor, value, index::Tuple)
     if length(index) == 1 && is_mask_of(index[1], t)
-        write_masked!(t, value, tensor(index[1]))
+        write_masked!(t, value, mask_tensor(index[1]))
     elseif length(index) == 1 && ndims(t) != 1
         write_linear!(t, value, index[1])
     else

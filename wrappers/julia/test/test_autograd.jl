@@ -333,6 +333,28 @@ end
     @test Tessera.live_nodes() == 0 || Tessera.live_nodes() < 40
 end
 
+@testset "test_e9_wrong_results_and_freed_tensors_leave_nothing_behind" begin
+    freed() = (t = Tensor([1.0]); free!(t); t)
+    rule(results, undefined) = differentiable((ctx, a, b) -> (a .* 2, b .* 2), (ctx, g, h) -> results(g);
+        jvp=(ctx, u, v) -> results(something(u, v)), undefined)
+    alive() = (foreach(_ -> GC.gc(), 1:3); (Tessera.live_tensors(), Tessera.live_boxes()))
+    for wrong in (3, freed())
+        f = rule(g -> (g .* 1, wrong), true)
+        for attempt in (
+                () -> (x = leaf([1.0]); backward!(sum(f(x, x .* 1)[1]))),
+                () -> dual_level(level -> f(make_dual(Tensor([1.0]), Tensor([1.0]); level), Tensor([1.0]))),
+                () -> hook!(identity, freed()), () -> accumulate_hook!(identity, freed()))
+            @test_throws ArgumentError attempt()
+            before = alive()
+            foreach(_ -> try; attempt(); catch; end, 1:20)
+            @test all(alive() .< before .+ 10)
+        end
+    end
+    boxes = Tessera.live_boxes()
+    @test_throws Exception share(1:3)
+    @test Tessera.live_boxes() == boxes
+end
+
 # Derivatives against central differences.
 function numeric_gradient(f, x; h=1e-6)
     return map(eachindex(x)) do i

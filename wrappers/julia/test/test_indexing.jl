@@ -29,6 +29,20 @@ end
     @test Array(Tensor(m)[[true false; true true]]) == m[[true false; true true]]
 end
 
+@testset "test_a_mask_may_change_before_the_backward" begin
+    for f in ((x, mask) -> sum(x[mask]), (x, mask) -> (y = x .* 1; y[mask] = 0; sum(y)),
+            (x, mask) -> (y = x .* 1; y[mask] = [5.0, 6.0]; sum(y)))
+        gradients = map((false, true)) do cleared
+            x, mask = leaf([1.0, 2, 3]), Bool[true, false, true]
+            y = f(x, mask)
+            cleared && fill!(mask, false)
+            backward!(y)
+            Array(grad(x))
+        end
+        @test gradients[1] == gradients[2]
+    end
+end
+
 @testset "test_numbers_in_tensors_count_from_zero" begin
     t = Tensor([10, 20, 30])
     @test Array(t[Tensor([0, 2])]) == [10, 30]

@@ -69,6 +69,26 @@ end
     @test array == [1, 2]
 end
 
+@testset "test_resized_vectors_leave_the_tensor_its_memory" begin
+    grow!(v) = foreach(_ -> push!(v, 1.0), 1:10^6)
+    parts = (identity, v -> view(v, 2:length(v)), v -> reshape(v, 2, :), v -> PermutedDimsArray(v, (1,)))
+    for part in parts
+        v = fill(3.0, 10^5)
+        t = share(part(v))
+        isdefined(Base, :Memory) ? grow!(v) : @test_throws ErrorException grow!(v)
+        @test all(==(3), Array(t))
+    end
+    # One call has no use of the array later.
+    t, v = Tensor([1.0, 2]), [1.0, 2]
+    for call in (() -> t .+ v, () -> t * v', () -> (t .= v), () -> copyto!(t, v), () -> (t[:] = v), () -> Tensor(v))
+        call()
+        push!(v, 1)
+        pop!(v)
+    end
+    @test v == Array(t) == [1, 2]
+    @test_throws ArgumentError share(push!(BigInt[1], 2))
+end
+
 @testset "test_sharing_takes_constant_time" begin
     a = zeros(1000, 1000)
     share(a)
