@@ -53,9 +53,9 @@ end
 mean_of(own, now, count, ::Nothing) = add(own, divide(subtract(now, own), count + 1))
 mean_of(own, now, count, decay) = add(multiply(own, decay), multiply(now, 1 - decay))
 
-# All tensors of a layer: name, tensor, and whether it is a parameter.
+# All tensors of a layer, each once: name, tensor, and whether it is a parameter.
 function tensors_of(layer::Layer)
     found = Tuple{String,Tensor,Bool}[]
-    walk((name, t, learned) -> push!(found, (name, t, learned)), layer)
+    walk_once((name, t, learned) -> push!(found, (name, t, learned)), layer)
     return found
 end

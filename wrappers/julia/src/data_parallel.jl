@@ -37,12 +37,7 @@ end
 
 DataParallel(group, tensors::AbstractVector{Tensor}; buffers=Tensor[], options...) =
     DataParallel(group, nothing, tensors, buffers; options...)
-function DataParallel(group, model::Layer; options...)
-    trained = params(model)
-    known = Set(objectid(p) for p in trained)
-    buffers = [t for (_, t) in sort!(collect(state_dict(model)); by=first) if !(objectid(t) in known)]
-    return DataParallel(group, model, trained, buffers; options...)
-end
+DataParallel(group, model::Layer; options...) = DataParallel(group, model, params(model), buffers(model); options...)
 
 Base.unsafe_convert(::Type{C.tsr_data_parallel}, parallel::DataParallel) = parallel.handle
 

@@ -55,10 +55,23 @@ function walk(@nospecialize(visit), @nospecialize(layer::Layer), prefix="")
     end
 end
 
-"The parameters by name, in order."
+# A tensor that several layers share, such as tied weights, counts once, under its first name.
+function walk_once(@nospecialize(visit), @nospecialize(layer::Layer))
+    seen = Base.IdSet{Tensor}()
+    walk((name, t, learned) -> t in seen || (push!(seen, t); visit(name, t, learned)), layer)
+end
+
+"The parameters by name, in order. One that several layers share has the name of the first."
 function named_params(layer::Layer)
     found = Pair{String,Tensor}[]
-    walk((name, t, learned) -> learned && push!(found, name => t), layer)
+    walk_once((name, t, learned) -> learned && push!(found, name => t), layer)
+    return found
+end
+
+"The tensors of a layer that are no parameters, such as running statistics, in order."
+function buffers(layer::Layer)
+    found = Tensor[]
+    walk_once((_, t, learned) -> learned || push!(found, t), layer)
     return found
 end
 
@@ -91,8 +104,12 @@ function summarize(layer::Layer, x::Tensor)
     return draw_graph(y; params=named_params(layer), format=:table).text
 end
 
-"The parameters."
-params(layer::Layer) = (found = Tensor[]; each_param(t -> push!(found, t), layer); found)
+"The parameters. One that several layers share is there once."
+function params(layer::Layer)
+    found, seen = Tensor[], Base.IdSet{Tensor}()
+    each_param(t -> t in seen || (push!(seen, t); push!(found, t)), layer)
+    return found
+end
 
 # Like walk, without the names: for functions that run in every step.
 function each_param(visit, layer::Layer)

@@ -65,6 +65,38 @@ end
     @test first.(named_params(Chain(Dense(1 => 1), relu, Dense(1 => 1; bias=false)))) == ["0.weight", "0.bias", "2.weight"]
 end
 
+@testset "test_buffers_are_what_is_no_parameter" begin
+    net = SmallNet()
+    @test Tessera.buffers(net) == [net.norm1.running_mean, net.norm1.running_var, net.norm1.num_batches_tracked]
+    @test isempty(Tessera.buffers(Dense(3 => 2)))
+end
+
+struct Tied <: Tessera.Layer
+    table::Embedding
+    head::Dense
+end
+Tied() = (table = Embedding(4 => 2); Tied(table, Dense(table.weight, nothing)))
+(net::Tied)(x) = net.head(net.table(x))
+
+@testset "test_tied_weights_are_one_parameter" begin
+    net = Tied()
+    @test length(params(net)) == 1 && params(net)[1] === net.table.weight
+    @test first.(named_params(net)) == ["table.weight"]
+    @test occursin("Parameters: 8 (", Tessera.summarize(net))
+    @test sort(collect(keys(state_dict(net)))) == ["head.weight", "table.weight"]
+    state, before = setup(SGD(lr=1), net), Array(detach(net.head.weight))
+    backward!(sum(net(Tensor([0, 1]))))
+    update!(state)
+    @test Array(detach(net.head.weight)) ≈ before .- Array(grad(net.table.weight))
+    average = AveragedModel(net)
+    update!(average, net)
+    first_values = Array(detach(net.table.weight))
+    net.table.weight |> detach |> t -> fill!(t, 0)
+    update!(average, net)
+    @test average.model.table.weight === average.model.head.weight
+    @test Array(detach(average.model.head.weight)) ≈ first_values ./ 2
+end
+
 @testset "test_state_dict_round_trips_and_reports_what_does_not_fit" begin
     a, b = SmallNet(), SmallNet()
     x = Tessera.rand(Float32, 2, 1, 4, 4)
