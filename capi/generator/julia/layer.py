@@ -50,6 +50,7 @@ def broadcast(schema: Schema) -> str:
         tensors = sum(1 for a in op.args if a.required or a.name in ("min", "max"))
         name = qualified(op)
         bang = qualified(op, bang=True)
+        bang = bang if bang in spelled(op) else f"by_copy({name})"
         forms = f"({name}, {bang}, {str('inplace' in op.forms).lower()})"
         own = [name] if not name.startswith(("Base.", "LinearAlgebra.")) else []
         for function in dict.fromkeys([*OPERATORS.get(op.name, [name]), *own]):

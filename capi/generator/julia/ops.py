@@ -180,8 +180,12 @@ def _mirrored(op: Op) -> str:
     """`f(number, tensor)` for ops whose C functions take the number on the right only."""
     if op.name not in MIRRORED:
         return ""
-    other = home(NAMES.get(MIRRORED[op.name], MIRRORED[op.name]))
-    return f"{qualified(op)}(input::Number, other::Tensor) = {other}(other, input)\n"
+    plain = NAMES.get(MIRRORED[op.name], MIRRORED[op.name])
+    text = f"{qualified(op)}(input::Number, other::Tensor) = {home(plain)}(other, input)\n"
+    if "out" in op.forms:
+        bang = qualified(op, bang=True)
+        text += f"{bang}(dst::Tensor, input::Number, other::Tensor) = {home(plain + '!')}(dst, other, input)\n"
+    return text
 
 
 def _mixed(op: Op) -> str:

@@ -6,21 +6,24 @@ using Base.Broadcast: Broadcast, Broadcasted, BroadcastStyle
 
 include("generated/broadcast.jl")
 
+# The form that writes of an op that has none.
+by_copy(op) = (dst, args...) -> copyto!(dst, op(args...))
+
 operation(f, ::Val) = throw(ArgumentError(
     "$f.(...) is no op on tensors. Write it with functions that are (a closure as a dotted " *
     "expression), or loop over Array(t)"))
-operation(T::Type{<:Number}, ::Val{1}) = (t -> astype(t, T), (dst, t) -> copyto!(dst, t), false)
+operation(T::Type{<:Number}, ::Val{1}) = (t -> astype(t, T), by_copy(t -> astype(t, T)), false)
 operation(::typeof(identity), ::Val{1}) = (identity, copyto!, false)
 operation(::typeof(+), ::Val{1}) = (identity, copyto!, false)
-operation(::typeof(abs2), ::Val{1}) = (squared_size, (dst, t) -> copyto!(dst, squared_size(t)), false)
+operation(::typeof(abs2), ::Val{1}) = (squared_size, by_copy(squared_size), false)
 operation(::typeof(div), ::Val{2}) = (truncated, truncated!, true)
 
-operation(::Union{typeof(muladd),typeof(fma)}, ::Val{3}) = (product_sum, (dst, args...) -> copyto!(dst, product_sum(args...)), false)
+operation(::Union{typeof(muladd),typeof(fma)}, ::Val{3}) = (product_sum, by_copy(product_sum), false)
 product_sum(a::Number, b::Number, c) = add(c, a * b)
 product_sum(a, b, c) = add(a isa Number ? multiply(b, a) : multiply(a, b), c)
 # round.(Int, t)
 for f in (:round, :floor, :ceil, :trunc)
-    @eval operation(::typeof($f), ::Val{2}) = ($(Symbol(f, :_as)), (dst, T, t) -> copyto!(dst, $(Symbol(f, :_as))(T, t)), false)
+    @eval operation(::typeof($f), ::Val{2}) = ($(Symbol(f, :_as)), by_copy($(Symbol(f, :_as))), false)
     @eval $(Symbol(f, :_as))(T::Type{<:Number}, t::Tensor) = astype($f(t), T)
 end
 

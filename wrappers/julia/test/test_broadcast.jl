@@ -102,6 +102,34 @@ end
     @test_throws DimensionMismatch (Tessera.zeros(2) .= Tessera.zeros(3))
 end
 
+# Every function of the table, with the number 0.5 or 1 in each place that takes one.
+@testset "test_writing_gives_what_a_new_tensor_would_be" begin
+    written = 0
+    for method in methods(Tessera.operation)
+        f, arity = fieldtypes(method.sig)[2:3]
+        arity isa DataType && arity.parameters[1] isa Int && isdefined(f, :instance) || continue
+        n = arity.parameters[1]
+        for numbers in 0:(2^n - 2), (number, x) in ((0.5, Tensor([2.0, 3.0])), (1, Tensor([2, 3])))
+            args = [(numbers >> (k - 1)) & 1 == 1 ? number : x for k in 1:n]
+            expected = try
+                f.instance.(args...)
+            catch
+                continue  # the op does not take these
+            end
+            found = similar(expected, eltype(expected) <: Complex ? ComplexF64 : Float64)
+            @test (found .= f.instance.(args...)) === found && isequal(Array(found), Array(Tensor(expected; dtype=eltype(found))))
+            written += 1
+        end
+    end
+    @test written > 400
+    # A conversion, then that of the assignment.
+    y = Tensor([0.0, 0.0])
+    y .= Int8.(Tensor([1.5, 2.5]))
+    @test Array(y) == [1, 2]
+    y .= Float32.(Tensor([0.1, 2.0]))
+    @test Array(y) == Float32[0.1, 2]
+end
+
 @testset "test_inplace_operators_are_recorded" begin
     x = leaf([1.0, 2.0])
     y = x .* 2

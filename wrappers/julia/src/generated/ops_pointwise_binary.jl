@@ -20,6 +20,7 @@ add!(dst::Tensor, input::Tensor, other::Number) =
 add!(input::Tensor, other::Number) =
     changed(input, C.tsr_add_scalar_inplace, host_number(other))
 add(input::Number, other::Tensor) = add(other, input)
+add!(dst::Tensor, input::Number, other::Tensor) = add!(dst, other, input)
 
 """
     subtract(input, other)
@@ -63,6 +64,7 @@ multiply!(dst::Tensor, input::Tensor, other::Number) =
 multiply!(input::Tensor, other::Number) =
     changed(input, C.tsr_multiply_scalar_inplace, host_number(other))
 multiply(input::Number, other::Tensor) = multiply(other, input)
+multiply!(dst::Tensor, input::Number, other::Tensor) = multiply!(dst, other, input)
 
 """
     divide(input, other)
@@ -175,6 +177,7 @@ max!(dst::Tensor, input::Tensor, other::Number) =
 max!(input::Tensor, other::Number) =
     changed(input, C.tsr_maximum_scalar_inplace, host_number(other))
 Base.max(input::Number, other::Tensor) = Base.max(other, input)
+max!(dst::Tensor, input::Number, other::Tensor) = max!(dst, other, input)
 
 """
     min(input, other)
@@ -195,6 +198,7 @@ min!(dst::Tensor, input::Tensor, other::Number) =
 min!(input::Tensor, other::Number) =
     changed(input, C.tsr_minimum_scalar_inplace, host_number(other))
 Base.min(input::Number, other::Tensor) = Base.min(other, input)
+min!(dst::Tensor, input::Number, other::Tensor) = min!(dst, other, input)
 
 """
     atan2(input, other)
@@ -237,6 +241,7 @@ hypot!(dst::Tensor, input::Tensor, other::Number) =
 hypot!(input::Tensor, other::Number) =
     changed(input, C.tsr_hypot_scalar_inplace, host_number(other))
 Base.hypot(input::Number, other::Tensor) = Base.hypot(other, input)
+hypot!(dst::Tensor, input::Number, other::Tensor) = hypot!(dst, other, input)
 
 """
     equal(input, other)
@@ -252,6 +257,7 @@ equal(input::Tensor, other::Number) = fresh(C.tsr_equal_scalar, input, host_numb
 equal!(dst::Tensor, input::Tensor, other::Number) =
     written(dst, C.tsr_equal_scalar_out, input, host_number(other))
 equal(input::Number, other::Tensor) = equal(other, input)
+equal!(dst::Tensor, input::Number, other::Tensor) = equal!(dst, other, input)
 
 """
     not_equal(input, other)
@@ -268,6 +274,7 @@ not_equal(input::Tensor, other::Number) =
 not_equal!(dst::Tensor, input::Tensor, other::Number) =
     written(dst, C.tsr_not_equal_scalar_out, input, host_number(other))
 not_equal(input::Number, other::Tensor) = not_equal(other, input)
+not_equal!(dst::Tensor, input::Number, other::Tensor) = not_equal!(dst, other, input)
 
 """
     less(input, other)
@@ -283,6 +290,7 @@ less(input::Tensor, other::Number) = fresh(C.tsr_less_scalar, input, host_number
 less!(dst::Tensor, input::Tensor, other::Number) =
     written(dst, C.tsr_less_scalar_out, input, host_number(other))
 less(input::Number, other::Tensor) = greater(other, input)
+less!(dst::Tensor, input::Number, other::Tensor) = greater!(dst, other, input)
 
 """
     less_equal(input, other)
@@ -299,6 +307,7 @@ less_equal(input::Tensor, other::Number) =
 less_equal!(dst::Tensor, input::Tensor, other::Number) =
     written(dst, C.tsr_less_equal_scalar_out, input, host_number(other))
 less_equal(input::Number, other::Tensor) = greater_equal(other, input)
+less_equal!(dst::Tensor, input::Number, other::Tensor) = greater_equal!(dst, other, input)
 
 """
     greater(input, other)
@@ -315,6 +324,7 @@ greater(input::Tensor, other::Number) =
 greater!(dst::Tensor, input::Tensor, other::Number) =
     written(dst, C.tsr_greater_scalar_out, input, host_number(other))
 greater(input::Number, other::Tensor) = less(other, input)
+greater!(dst::Tensor, input::Number, other::Tensor) = less!(dst, other, input)
 
 """
     greater_equal(input, other)
@@ -331,6 +341,7 @@ greater_equal(input::Tensor, other::Number) =
 greater_equal!(dst::Tensor, input::Tensor, other::Number) =
     written(dst, C.tsr_greater_equal_scalar_out, input, host_number(other))
 greater_equal(input::Number, other::Tensor) = less_equal(other, input)
+greater_equal!(dst::Tensor, input::Number, other::Tensor) = less_equal!(dst, other, input)
 
 """
     logical_and(input, other)
@@ -347,6 +358,7 @@ logical_and(input::Tensor, other::Number) =
 logical_and!(dst::Tensor, input::Tensor, other::Number) =
     written(dst, C.tsr_logical_and_scalar_out, input, host_number(other))
 logical_and(input::Number, other::Tensor) = logical_and(other, input)
+logical_and!(dst::Tensor, input::Number, other::Tensor) = logical_and!(dst, other, input)
 
 """
     logical_or(input, other)
@@ -363,6 +375,7 @@ logical_or(input::Tensor, other::Number) =
 logical_or!(dst::Tensor, input::Tensor, other::Number) =
     written(dst, C.tsr_logical_or_scalar_out, input, host_number(other))
 logical_or(input::Number, other::Tensor) = logical_or(other, input)
+logical_or!(dst::Tensor, input::Number, other::Tensor) = logical_or!(dst, other, input)
 
 """
     logical_xor(input, other)
@@ -379,6 +392,7 @@ logical_xor(input::Tensor, other::Number) =
 logical_xor!(dst::Tensor, input::Tensor, other::Number) =
     written(dst, C.tsr_logical_xor_scalar_out, input, host_number(other))
 logical_xor(input::Number, other::Tensor) = logical_xor(other, input)
+logical_xor!(dst::Tensor, input::Number, other::Tensor) = logical_xor!(dst, other, input)
 
 """
     bitwise_and(input, other)
@@ -400,6 +414,7 @@ bitwise_and!(dst::Tensor, input::Tensor, other::Number) =
 bitwise_and!(input::Tensor, other::Number) =
     changed(input, C.tsr_bitwise_and_scalar_inplace, host_number(other))
 bitwise_and(input::Number, other::Tensor) = bitwise_and(other, input)
+bitwise_and!(dst::Tensor, input::Number, other::Tensor) = bitwise_and!(dst, other, input)
 
 """
     bitwise_or(input, other)
@@ -420,6 +435,7 @@ bitwise_or!(dst::Tensor, input::Tensor, other::Number) =
 bitwise_or!(input::Tensor, other::Number) =
     changed(input, C.tsr_bitwise_or_scalar_inplace, host_number(other))
 bitwise_or(input::Number, other::Tensor) = bitwise_or(other, input)
+bitwise_or!(dst::Tensor, input::Number, other::Tensor) = bitwise_or!(dst, other, input)
 
 """
     bitwise_xor(input, other)
@@ -441,3 +457,4 @@ bitwise_xor!(dst::Tensor, input::Tensor, other::Number) =
 bitwise_xor!(input::Tensor, other::Number) =
     changed(input, C.tsr_bitwise_xor_scalar_inplace, host_number(other))
 bitwise_xor(input::Number, other::Tensor) = bitwise_xor(other, input)
+bitwise_xor!(dst::Tensor, input::Number, other::Tensor) = bitwise_xor!(dst, other, input)

@@ -68,6 +68,7 @@ logaddexp!(dst::Tensor, input::Tensor, other::Number) =
 logaddexp!(input::Tensor, other::Number) =
     changed(input, C.tsr_logaddexp_scalar_inplace, host_number(other))
 logaddexp(input::Number, other::Tensor) = logaddexp(other, input)
+logaddexp!(dst::Tensor, input::Number, other::Tensor) = logaddexp!(dst, other, input)
 
 """
     logaddexp2(input, other)
@@ -88,6 +89,7 @@ logaddexp2!(dst::Tensor, input::Tensor, other::Number) =
 logaddexp2!(input::Tensor, other::Number) =
     changed(input, C.tsr_logaddexp2_scalar_inplace, host_number(other))
 logaddexp2(input::Number, other::Tensor) = logaddexp2(other, input)
+logaddexp2!(dst::Tensor, input::Number, other::Tensor) = logaddexp2!(dst, other, input)
 
 """
     xlogy(input, other)
@@ -199,6 +201,7 @@ fmax!(dst::Tensor, input::Tensor, other::Number) =
 fmax!(input::Tensor, other::Number) =
     changed(input, C.tsr_fmax_scalar_inplace, host_number(other))
 fmax(input::Number, other::Tensor) = fmax(other, input)
+fmax!(dst::Tensor, input::Number, other::Tensor) = fmax!(dst, other, input)
 
 """
     fmin(input, other)
@@ -219,6 +222,7 @@ fmin!(dst::Tensor, input::Tensor, other::Number) =
 fmin!(input::Tensor, other::Number) =
     changed(input, C.tsr_fmin_scalar_inplace, host_number(other))
 fmin(input::Number, other::Tensor) = fmin(other, input)
+fmin!(dst::Tensor, input::Number, other::Tensor) = fmin!(dst, other, input)
 
 """
     gcd(input, other)
@@ -237,6 +241,7 @@ gcd!(dst::Tensor, input::Tensor, other::Number) =
 gcd!(input::Tensor, other::Number) =
     changed(input, C.tsr_gcd_scalar_inplace, host_number(other))
 Base.gcd(input::Number, other::Tensor) = Base.gcd(other, input)
+gcd!(dst::Tensor, input::Number, other::Tensor) = gcd!(dst, other, input)
 
 """
     lcm(input, other)
@@ -255,6 +260,7 @@ lcm!(dst::Tensor, input::Tensor, other::Number) =
 lcm!(input::Tensor, other::Number) =
     changed(input, C.tsr_lcm_scalar_inplace, host_number(other))
 Base.lcm(input::Number, other::Tensor) = Base.lcm(other, input)
+lcm!(dst::Tensor, input::Number, other::Tensor) = lcm!(dst, other, input)
 
 """
     bitwise_left_shift(input, other)
