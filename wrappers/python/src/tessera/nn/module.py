@@ -364,8 +364,9 @@ class Module:
     # ---- modes and conversion ----
 
     def train(self: M, mode: bool = True) -> M:
-        for module in self.modules():
-            module.__dict__["training"] = mode
+        self.__dict__["training"] = mode
+        for child in self.children():
+            child.train(mode)
         return self
 
     def eval(self: M) -> M:

@@ -223,7 +223,12 @@ class Module(_Module):
         """hook(module, incompatible_keys) after a load_state_dict(); may change the lists of keys."""
         return add_hook(self, "after_load", hook)
 
-    # ---- conversion ----
+    # ---- modes and conversion ----
+
+    def train(self, mode: bool = True) -> Any:
+        if not isinstance(mode, bool):
+            raise ValueError(f"train(): expected a bool as the mode of training, got {mode!r}")
+        return super().train(mode)
 
     def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
         return super().to(*[a for a in args if not isinstance(a, bool)], dtype=dtype, device=device)
