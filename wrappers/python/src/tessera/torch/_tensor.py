@@ -5,6 +5,7 @@ all operations on its instances (Note [Dialects] in native.h)."""
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -188,16 +189,19 @@ def made(tensor: Any, out: Any = None) -> Any:
 
 
 def retyped(value: Any) -> Any:
-    """The value with every plain tensor in it, at any depth of tuples, lists and dicts, as one of this class."""
+    """The value with every plain tensor in it, at any depth of tuples, lists and dicts, as one of this class. What holds no
+    plain tensor is the same object, which others may hold too."""
     if isinstance(value, TensorBase):
         return value if isinstance(value, Tensor) else _new(Tensor, value)
-    if isinstance(value, tuple):
-        items = [retyped(item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if type(value) is list:
-        return [retyped(item) for item in value]
-    if type(value) is dict:
-        return {key: retyped(item) for key, item in value.items()}
+    kind = type(value)
+    if kind is dict:
+        found = [retyped(item) for item in value.values()]
+        return value if all(map(operator.is_, found, value.values())) else dict(zip(value, found))
+    if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
+        found = [retyped(item) for item in value]
+        if all(map(operator.is_, found, value)):
+            return value
+        return found if kind is list else tuple(found) if kind is tuple else kind(*found)
     return value
 
 

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from .. import autograd as _autograd
+from .._core import TensorBase
 from ..autograd import (
     detect_anomaly,
     enable_grad,
@@ -69,7 +70,8 @@ class _Ctx:
         object.__setattr__(self, "_plain", plain)
 
     def __getattr__(self, name: str) -> Any:
-        return retyped(getattr(self._plain, name))
+        found = getattr(self._plain, name)
+        return retyped(found) if isinstance(found, TensorBase) or name == "saved_tensors" else found
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._plain, name, value)
