@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/linalg/blas_kernels.h"
 #include "backend/cpu/nn/onednn/sgemm.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
@@ -110,14 +111,24 @@ int open_flags() noexcept {
   return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);
 }
 
+// Opens a library with CBLAS's functions; null if it is none.
+void* open_candidate(const char* name) noexcept {
+  void* const shared = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  void* const handle = dlopen(name, open_flags());
+  if (shared != nullptr) dlclose(shared);
+  Blas blas;
+  if (handle == nullptr || !bind_all(handle, blas)) return nullptr;
+  if (shared == nullptr) choose_blas_kernels(handle);
+  return handle;
+}
+
 // Opens the first candidate of the wanted flavour, else the first of any flavour; null if there is
 // none.
 void* open_library() noexcept {
   void* other = nullptr;
   for (const char* candidate : kCandidates) {
-    void* handle = dlopen(candidate, open_flags());
-    Blas blas;
-    if (handle == nullptr || !bind_all(handle, blas)) continue;
+    void* handle = open_candidate(candidate);
+    if (handle == nullptr) continue;
     if (flavour_of(handle) == kWantedFlavour) return handle;
     if (other == nullptr) other = handle;
   }
