@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -87,12 +88,12 @@ std::map<std::string, Known> read_descriptions(const std::vector<std::string>& t
   return all;
 }
 
+// Needs at least one row for each of them.
 std::vector<Held> divided_evenly(const Known& known) {
   const auto count = static_cast<int64_t>(known.held.size());
   std::vector<Held> writers;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t first = known.shape[0] * i / count, end = known.shape[0] * (i + 1) / count;
-    if (first == end) continue;
     Held part = known.held[static_cast<size_t>(i)];
     part.region.offset[0] = first;
     part.region.sizes[0] = end - first;
@@ -108,7 +109,7 @@ std::map<std::string, Known> plan_writes(std::map<std::string, Known> all, int64
     const int64_t item = itemsize(known.dtype);
     const int64_t bytes = checked_numel(known.shape, item) * item;
     if (!known.divided && known.held.size() > 1) {
-      if (bytes >= kSplitBytes) {
+      if (bytes >= kSplitBytes && known.shape[0] >= static_cast<int64_t>(known.held.size())) {
         known.held = divided_evenly(known);
       } else {
         known.held = {*std::min_element(
@@ -143,6 +144,21 @@ std::string fresh_token(Group* group, Device device) {
   return token;
 }
 
+std::string shard_name(std::string_view token, int64_t rank) {
+  return concat("shard-", token, "-", rank, ".safetensors");
+}
+
+// Whether a save has made the file, or began to (io::NewFile); others belong to the user.
+bool is_shard(const std::string& name) {
+  char token[13] = {};
+  int whole = 0, begun = 0;
+  static_cast<void>(std::sscanf(name.c_str(),
+                                "shard-%12[0-9a-f]-%*[0-9].safetensors%n.%*[0-9].%*[0-9].tmp%n",
+                                token, &whole, &begun));
+  const auto length = static_cast<int>(name.size());
+  return std::strlen(token) == 12 && (whole == length || begun == length);
+}
+
 ShardIndex make_index(const std::map<std::string, Known>& plan, const std::string& token,
                       const io::Metadata& metadata) {
   ShardIndex index;
@@ -150,7 +166,7 @@ ShardIndex make_index(const std::map<std::string, Known>& plan, const std::strin
   for (const auto& [name, known] : plan) {
     IndexEntry entry{known.dtype, known.shape, {}};
     for (const Held& part : known.held) {
-      entry.parts.push_back({concat("shard-", token, "-", part.rank, ".safetensors"), part.region});
+      entry.parts.push_back({shard_name(token, part.rank), part.region});
     }
     check_cover(name, entry);
     index.tensors.emplace(name, std::move(entry));
@@ -180,8 +196,7 @@ void remove_old_files(const std::string& folder, std::string_view token) {
   std::error_code ignored;  // what cannot be removed does no harm
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("shard-") && name.find(".safetensors") != std::string::npos &&
-        !name.starts_with(concat("shard-", token, "-"))) {
+    if (is_shard(name) && !name.starts_with(concat("shard-", token, "-"))) {
       std::filesystem::remove(entry.path(), ignored);
     }
   }
@@ -261,10 +276,8 @@ void save_shards(const std::string& folder, std::span<const ShardItem> items,
   const auto plan = plan_writes(read_descriptions(texts), static_cast<int64_t>(texts.size()));
   const std::string token = fresh_token(group, device);
   const std::string index = write_index(make_index(plan, token, metadata));
-  all_succeed(group, device, [&] {
-    write_own(path_in(folder, concat("shard-", token, "-", rank, ".safetensors")), items, plan,
-              rank);
-  });
+  all_succeed(group, device,
+              [&] { write_own(path_in(folder, shard_name(token, rank)), items, plan, rank); });
   all_succeed(group, device, [&] {
     if (rank != 0) return;
     io::NewFile file(path_in(folder, kIndexFile));

@@ -34,9 +34,10 @@ struct ShardItem {
 };
 
 // All ranks call it together; a null group is a single process. A tensor that several ranks have
-// completely is written once: large ones in equal parts by these ranks, small ones by the rank with
-// the least to write. The index is written last, so that an interrupted save leaves the old
-// checkpoint; files of the old one are removed then. If a rank fails, all throw.
+// completely is written once: large ones in equal parts by these ranks, small ones and those with
+// fewer rows than ranks by the rank with the least to write. The index is written last, so that an
+// interrupted save leaves the old checkpoint; files of earlier saves are removed then. If a rank
+// fails, all throw.
 //
 // Throws kIo, kValue for a name that a rank gives twice or for parts that overlap or leave gaps,
 // kShape, kDType if the ranks do not agree about a tensor.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "data_parallel_support.h"
 
@@ -98,6 +99,44 @@ TEST_F(ShardedFiles, tensors_that_all_ranks_have_are_written_once) {
   EXPECT_EQ(floats(back[1].tensor), floats(small));
   EXPECT_EQ(floats(back[2].tensor), floats(number));
   EXPECT_EQ(floats(back[3].tensor), floats(small));
+}
+
+TEST_F(ShardedFiles, a_tensor_with_fewer_rows_than_ranks_is_written_by_one) {
+  const Tensor wide = numbers({2, 20000}, 1);
+  on_ranks(3, [&](const GroupPtr& group) {
+    const std::vector<ShardItem> items{{"a", wide, {}}, {"b", wide, {}}, {"c", wide, {}}};
+    save_shards(path(), items, {}, group.get());
+  });
+  const json tensors = json::parse(shards_index(path()))["tensors"];
+  std::set<std::string> writers;
+  for (const char* name : {"a", "b", "c"}) {
+    ASSERT_EQ(tensors[name]["parts"].size(), 1U);
+    writers.insert(tensors[name]["parts"][0]["file"]);
+  }
+  EXPECT_EQ(writers.size(), 3U);  // the one with the least to write
+  const ShardItem back{"b", ops::zeros_like(wide), {}};
+  load_shards(path(), {&back, 1});
+  EXPECT_EQ(floats(back.tensor), floats(wide));
+}
+
+TEST_F(ShardedFiles, a_save_removes_the_files_of_earlier_saves_only) {
+  const ShardItem item{"w", numbers({4}, 1), {}};
+  save_shards(path(), {&item, 1}, {}, nullptr);
+  const std::vector<std::string> own{"shard-0123456789ab-7.safetensors",
+                                     "shard-0123456789ab-7.safetensors.12.3.tmp"};
+  const std::vector<std::string> others{"shard-notes.safetensors",
+                                        "shard-0123456789ab-7.safetensors.bak",
+                                        "shard-0123456789ab-.safetensors",
+                                        "shard-0123456789-1.safetensors",
+                                        "my-shard-0123456789ab-1.safetensors",
+                                        "shard-0123456789ab-7xsafetensors"};
+  for (const auto& list : {own, others}) {
+    for (const std::string& name : list) std::ofstream(folder_ / name) << name;
+  }
+  save_shards(path(), {&item, 1}, {}, nullptr);
+  for (const std::string& name : own) EXPECT_FALSE(fs::exists(folder_ / name)) << name;
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(folder_ / name)) << name;
+  EXPECT_EQ(files(), 2 + others.size());
 }
 
 TEST_F(ShardedFiles, a_save_that_fails_on_one_rank_fails_on_all_and_leaves_the_old_files) {
