@@ -71,9 +71,13 @@ std::vector<dist::ShardItem> items_arg(std::string_view names, std::span<const T
     dist::ShardItem item{spelled[i], tensors[i], {}};
     if (const auto part = by_name.find(spelled[i]); part != by_name.end()) {
       item.part = {dims_in(*part->second, "offset"), dims_in(*part->second, "shape")};
+      by_name.erase(part);
     }
     items.push_back(std::move(item));
   }
+  // Without its slice a part of a tensor would count as all of it.
+  TSR_CHECK(by_name.empty(), Code::kValue, "slices", "expected names of the given tensors, got '",
+            by_name.begin()->first, "'");
   return items;
 }
 

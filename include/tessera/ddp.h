@@ -132,9 +132,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_sharded_optimizer_report(
 /* Writes tensors into a folder: one safetensors file per rank and, last, index.json. A tensor
  * that several ranks have completely is written once, divided among them if it is large. An
  * interrupted save leaves the old checkpoint.
- * Without a group (NULL) a single process writes all. VALUE for a repeated name, for parts that
- * overlap or leave gaps; SHAPE, DTYPE if the ranks do not agree about a tensor; IO on all ranks
- * if one cannot write.
+ * Without a group (NULL) a single process writes all. VALUE for a repeated name, for a name in
+ * `slices` that no tensor has, for parts that overlap or leave gaps; SHAPE, DTYPE if the ranks
+ * do not agree about a tensor; IO on all ranks if one cannot write.
  * path: the folder, which is made if needed
  * names: a JSON array of strings
  * slices: a JSON object {name: {"offset": [...], "shape": of the whole tensor}} of the tensors
@@ -147,8 +147,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_shards_save(
 
 /* Copies saved tensors, or parts of them, into the given ones, in their dtypes and on their
  * devices. Each rank reads for itself, and the number of ranks that saved does not matter.
- * VALUE for a name that was not saved; SHAPE; IO. After an error no tensor has changed, unless a
- * file is damaged.
+ * VALUE for a name that was not saved and for one in `slices` that no tensor has; SHAPE; IO;
+ * BUFFER, VALUE, DTYPE or AUTOGRAD for a tensor that cannot be written. After an error no tensor
+ * has changed, unless a file is damaged.
  * names: a JSON array of strings
  * slices: as in tsr_shards_save */
 TSR_API TSR_NODISCARD tsr_status tsr_shards_load(

@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "autograd/grad_mode.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "dist/agreement.h"
@@ -249,6 +250,21 @@ void check_items(std::span<const ShardItem> items) {
   }
 }
 
+// All that a copy into the tensor could refuse, so that it is refused before the first copy.
+void check_target(const ShardItem& item, DType saved) {
+  const Tensor& to = item.tensor;
+  TSR_CHECK(!to.storage()->read_only, Code::kBuffer, "tensors",
+            "expected memory that may be written for '", item.name, "', got a read-only tensor");
+  TSR_CHECK(!may_overlap_itself(to.sizes(), to.strides()), Code::kValue, "tensors",
+            "expected a tensor without overlapping elements for '", item.name, "', got shape ",
+            to.sizes(), " with strides ", to.strides());
+  TSR_CHECK(!to.has(kInferenceFlag) || inference_enabled(), Code::kAutograd, "tensors",
+            "expected a tensor that may be written outside inference mode for '", item.name,
+            "', got one made inside it");
+  TSR_CHECK(!is_complex(saved) || is_complex(to.dtype()), Code::kDType, "tensors",
+            "expected a complex tensor for '", item.name, "' of ", saved, ", got ", to.dtype());
+}
+
 std::string text_of(const std::string& path) {
   const auto mapping = io::Mapping::open(path);
   return {mapping->data(), mapping->size()};
@@ -309,6 +325,7 @@ void load_shards(const std::string& folder, std::span<const ShardItem> items) {
     const IndexEntry& entry = found->second;
     TSR_CHECK(shape_of(item) == entry.shape, Code::kShape, "tensors", "expected shape ",
               entry.shape, " for '", item.name, "', got ", shape_of(item));
+    check_target(item, entry.dtype);
     const Region wanted = region_of(item);
     check_inside(item.name, entry.shape, wanted);
     for (const IndexPart& part : entry.parts) {

@@ -46,7 +46,8 @@ void save_shards(const std::string& folder, std::span<const ShardItem> items,
 
 // Copies what was saved into the tensors, in their dtype and on their device. Every rank reads for
 // itself what it asks for, however it was divided. Throws kIo, kValue for a name that is not there,
-// kShape; it then has changed nothing, unless a file is damaged.
+// kShape, and for tensors that cannot be written kBuffer, kValue, kDType or kAutograd; it then has
+// changed nothing, unless a file is damaged.
 void load_shards(const std::string& folder, std::span<const ShardItem> items);
 
 // The index as JSON: {"format", "metadata", "tensors": {name: {"dtype", "shape", "parts": [{"file",

@@ -23,6 +23,7 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
+#include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
 #include "optim/optimizer.h"
 #include "support/start_up.h"

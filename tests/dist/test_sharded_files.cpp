@@ -197,6 +197,22 @@ TEST_F(ShardedFiles, what_does_not_fit_is_refused_and_changes_nothing) {
   EXPECT_EQ(load({{"w", target, {}}, {"w", target, {}}}), Code::kValue);
   EXPECT_EQ(load({{"w", ops::zeros(Dims{2, 4}), {}}}), Code::kShape);
   EXPECT_EQ(load({{"w", target, ShardItem::Part{Dims{1, 0}, Dims{4, 2}}}}), Code::kValue);
+  // Behind a tensor that could be loaded.
+  const ShardItem all[] = {
+      item, {"v", saved, {}}, {"z", ops::astype(saved, DType::kComplex64), {}}};
+  save_shards(path(), all, {}, nullptr);
+  const Tensor read_only = ops::zeros(Dims{4, 2});
+  read_only.storage()->read_only = true;
+  EXPECT_EQ(load({{"w", target, {}}, {"v", read_only, {}}}), Code::kBuffer);
+  const Tensor expanded = ops::expand(ops::zeros(Dims{1, 2}), Dims{4, 2});
+  EXPECT_EQ(load({{"w", target, {}}, {"v", expanded, {}}}), Code::kValue);
+  EXPECT_EQ(load({{"w", target, {}}, {"z", ops::zeros(Dims{4, 2}), {}}}), Code::kDType);
+  Tensor inferred;
+  {
+    const GradModeScope inference({false, true});
+    inferred = ops::zeros(Dims{4, 2});
+  }
+  EXPECT_EQ(load({{"w", target, {}}, {"v", inferred, {}}}), Code::kAutograd);
   EXPECT_EQ(floats(target), std::vector<float>(8, 0));
   EXPECT_EQ(code_of([&] { load_shards(path() + "/none", {&item, 1}); }), Code::kIo);
 }

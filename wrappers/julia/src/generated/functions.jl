@@ -1624,17 +1624,18 @@
 # Writes tensors into a folder: one safetensors file per rank and, last, index.json. A tensor
 # that several ranks have completely is written once, divided among them if it is large. An
 # interrupted save leaves the old checkpoint.
-# Without a group (NULL) a single process writes all. VALUE for a repeated name, for parts
-# that overlap or leave gaps; SHAPE, DTYPE if the ranks do not agree about a tensor; IO on all
-# ranks if one cannot write.
+# Without a group (NULL) a single process writes all. VALUE for a repeated name, for a name in
+# `slices` that no tensor has, for parts that overlap or leave gaps; SHAPE, DTYPE if the ranks
+# do not agree about a tensor; IO on all ranks if one cannot write.
 @c tsr_shards_save(path::Ptr{UInt8}, path_len::Int64, names::Ptr{UInt8}, names_len::Int64,
     tensors::Ptr{tsr_tensor}, n_tensors::Int32, slices::Ptr{UInt8}, slices_len::Int64,
     metadata::Ptr{UInt8}, metadata_len::Int64, group::tsr_group)::tsr_status
 
 # Copies saved tensors, or parts of them, into the given ones, in their dtypes and on their
 # devices. Each rank reads for itself, and the number of ranks that saved does not matter.
-# VALUE for a name that was not saved; SHAPE; IO. After an error no tensor has changed, unless
-# a file is damaged.
+# VALUE for a name that was not saved and for one in `slices` that no tensor has; SHAPE; IO;
+# BUFFER, VALUE, DTYPE or AUTOGRAD for a tensor that cannot be written. After an error no
+# tensor has changed, unless a file is damaged.
 @c tsr_shards_load(path::Ptr{UInt8}, path_len::Int64, names::Ptr{UInt8}, names_len::Int64,
     tensors::Ptr{tsr_tensor}, n_tensors::Int32, slices::Ptr{UInt8},
     slices_len::Int64)::tsr_status
