@@ -118,6 +118,17 @@ std::vector<std::vector<Tensor>> alike(std::span<const Tensor> tensors) {
   return lists;
 }
 
+// Takes the context, also when it throws.
+ChannelPtr make_channel(const Table& table, ContextHandle context, double timeout,
+                        std::optional<Device> device) {
+  try {
+    return std::make_shared<Channel>(table, context, timeout, device);
+  } catch (...) {
+    table.destroy(context);
+    throw;
+  }
+}
+
 }  // namespace
 
 // ---- Life ----
@@ -140,7 +151,7 @@ GroupPtr Group::init(std::string_view backend, const GroupOptions& options) {
   Failure failure;
   const Status status = table.init(&given, &context, &failure);
   if (status != kOk) throw_failure(status, failure, table.name);
-  auto channel = std::make_shared<Channel>(table, context, options.timeout, options.device);
+  auto channel = make_channel(table, context, options.timeout, options.device);
   std::vector<int32_t> ranks(static_cast<size_t>(channel->size));
   std::iota(ranks.begin(), ranks.end(), 0);
   return GroupPtr::adopt(new Group(std::move(channel), std::move(ranks)));
@@ -202,7 +213,7 @@ GroupPtr Group::split(int32_t color, int32_t key) {
   const Status status = table.split(channel_->context, color, key, &context, &failure);
   if (status != kOk) throw_failure(status, failure, name(Collective::kSplit));
   if (context == nullptr) return nullptr;
-  auto channel = std::make_shared<Channel>(table, context, channel_->timeout, channel_->device);
+  auto channel = make_channel(table, context, channel_->timeout, channel_->device);
   const auto size = static_cast<size_t>(channel->size);
   const GroupPtr group = GroupPtr::adopt(new Group(std::move(channel), std::vector<int32_t>(size)));
   // Every member tells the rank that it has in the first group.

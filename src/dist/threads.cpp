@@ -229,7 +229,8 @@ Status check_options(const InitOptions& options, Failure* failure) {
 Status enter(const InitOptions& options, WorldPtr& world, Failure* failure) {
   auto& registry = immortal<Registry>();
   const std::unique_lock lock(registry.mutex);
-  WorldPtr& found = registry.worlds[options.address];
+  const auto place = registry.worlds.try_emplace(options.address).first;
+  WorldPtr& found = place->second;
   if (found == nullptr) found = std::make_shared<World>(options.size);
   if (found->size != options.size) {
     return failure->set(
@@ -246,7 +247,7 @@ Status enter(const InitOptions& options, WorldPtr& world, Failure* failure) {
   world = found;
   if (++found->joined == found->size) {
     found->changed.notify_all();
-    registry.worlds.erase(options.address);
+    registry.worlds.erase(place);
   }
   return kOk;
 }

@@ -30,6 +30,7 @@ void sweep() {
   std::vector<std::unique_ptr<Work::Parts>> ended;
   const std::lock_guard lock(discarded.mutex);
   auto& running = discarded.running;
+  ended.reserve(running.size());  // before any is moved: an error must not leave holes
   const auto first = std::partition(running.begin(), running.end(),
                                     [](const auto& parts) { return !parts->transport_done(); });
   std::move(first, running.end(), std::back_inserter(ended));
@@ -46,7 +47,7 @@ bool events_reached(std::span<const IntrusivePtr<Event>> events, double seconds)
   };
   while (!reached()) {
     const std::chrono::duration<double> spent = Clock::now() - start;
-    if (spent.count() > seconds) return false;
+    if (!(spent.count() <= seconds)) return false;  // also for a time that is no number
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   return true;
