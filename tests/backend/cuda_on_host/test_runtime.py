@@ -410,15 +410,19 @@ def test_what_the_device_cannot_factor_is_factored_on_the_cpu(name: str, total: 
     assert [(r.name, r.device and r.device.type) for r in records if r.family == "factor"] == where
 
 
-def test_a_convolution_takes_a_smaller_workspace_where_there_is_no_room() -> None:
+def test_a_convolution_takes_a_smaller_workspace_only_while_there_is_no_room() -> None:
     assert program(
         """
-ts.memory.set_memory_limit(64 << 20, "cuda")
 x = ts.ones((1, 1, 3, 3), device="cuda")
-for _ in range(2):
-    print(_ops.conv2d(x, x).item())
+choices = set()
+for limit in (64, 64, 1024, 64):
+    ts.memory.set_memory_limit(limit << 20, "cuda")
+    print(_ops.conv2d(x, x).item(), ts.memory.memory_reserved("cuda") > 64 << 20)
+    choices.add(cuda.cuda_on_host_calls(b"cudnnHeuristics"))
+    ts.memory.empty_cache("cuda")
+print(len(choices))
 """
-    ) == ["9.0", "9.0"]
+    ) == ["9.0 False", "9.0 False", "9.0 True", "9.0 False", "1"]
 
 
 def test_a_version_of_cudnn_that_is_too_old_is_refused() -> None:
@@ -586,6 +590,18 @@ def test_a_layer_without_an_algorithm_adds_the_bias_by_itself(how: str) -> None:
     cuda.cuda_on_host_reset()
     for mine, wanted in zip(found, gradients(*(t.to("cpu") for t in (x, w, b)))):
         np.testing.assert_allclose(mine, wanted, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("name", ["cublasLtMatmulAlgoGetHeuristic", "cublasLtMatmul"])
+def test_a_failure_that_passes_is_an_error_and_no_choice(name: str) -> None:
+    x, w, b = layer(ts.float32)
+    x = x[:, : 1 if name == "cublasLtMatmul" else 4]  # shapes that no other test has
+    fail(name, 3)
+    with pytest.raises(MemoryError, match="cuBLAS"):
+        F.linear(x, w, b)
+    cuda.cuda_on_host_reset()
+    F.linear(x, w, b)
+    assert calls("cublasLtMatmul") == 1
 
 
 def test_a_layer_rounds_its_factors_only_when_it_may() -> None:

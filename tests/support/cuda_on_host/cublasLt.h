@@ -131,8 +131,8 @@ inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtMatmulPreference_t wish, int, cublasLtMatmulHeuristicResult_t* found, int* count) {
   const int asked = tsr::cuda::on_host::failure("cublasLtMatmulAlgoGetHeuristic");
   *count = 0;
-  if (asked != 0 || reinterpret_cast<uintptr_t>(operation->bias) % 16 != 0)
-    return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (asked != 0) return static_cast<cublasStatus_t>(asked);
+  if (reinterpret_cast<uintptr_t>(operation->bias) % 16 != 0) return CUBLAS_STATUS_NOT_SUPPORTED;
   *found = {};
   found->algo.data[0] = wish->reductions;
   for (int i = 0; i < 4; ++i) found->algo.data[1 + i] = wish->alignments[i];

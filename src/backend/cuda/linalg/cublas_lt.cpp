@@ -138,16 +138,21 @@ Choices& choices() {
   return one;
 }
 
+// Whether cuBLASLt says for good that there is no algorithm; other failures may pass.
+bool is_refused(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE;
+}
+
 // As for all products, sums that are split among blocks stay in the type of the computation, and
-// their parts are added in a fixed order.
-Choice choose(cublasLtHandle_t handle, const LtProduct& product, const Description& described,
-              uint64_t workspace) {
+// their parts are added in a fixed order. No algorithm is no failure.
+cublasStatus_t choose(cublasLtHandle_t handle, const LtProduct& product,
+                      const Description& described, uint64_t workspace, Choice& choice) {
+  choice = {};
   Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> wish;
-  if (cublasLtMatmulPreferenceCreate(&wish.value) != CUBLAS_STATUS_SUCCESS) return {};
-  bool set_all = true;
+  cublasStatus_t status = cublasLtMatmulPreferenceCreate(&wish.value);
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t name, const auto& value) {
-    set_all = set_all && cublasLtMatmulPreferenceSetAttribute(
-                             wish.value, name, &value, sizeof value) == CUBLAS_STATUS_SUCCESS;
+    if (status == CUBLAS_STATUS_SUCCESS)
+      status = cublasLtMatmulPreferenceSetAttribute(wish.value, name, &value, sizeof value);
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace);
   set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
@@ -156,16 +161,16 @@ Choice choose(cublasLtHandle_t handle, const LtProduct& product, const Descripti
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(product.b));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(product.d));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(product.d));
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
-  const cublasStatus_t status =
-      set_all ? cublasLtMatmulAlgoGetHeuristic(handle, described.operation(), described.a(),
-                                               described.b(), described.d(), described.d(),
-                                               wish.value, 1, &found, &count)
-              : CUBLAS_STATUS_NOT_SUPPORTED;
-  const bool is_found =
-      status == CUBLAS_STATUS_SUCCESS && count > 0 && found.state == CUBLAS_STATUS_SUCCESS;
-  return is_found ? Choice(found.algo) : Choice();
+  status =
+      cublasLtMatmulAlgoGetHeuristic(handle, described.operation(), described.a(), described.b(),
+                                     described.d(), described.d(), wish.value, 1, &found, &count);
+  if (is_refused(status)) return CUBLAS_STATUS_SUCCESS;
+  if (status == CUBLAS_STATUS_SUCCESS && count > 0 && found.state == CUBLAS_STATUS_SUCCESS)
+    choice = found.algo;
+  return status;
 }
 
 }  // namespace
@@ -203,7 +208,11 @@ Status multiply(kernel::Place place, const LtProduct& product, bool& offered) no
   const auto light = reinterpret_cast<cublasLtHandle_t>(handle.get());
   const Description described(product);
   if (described.status() != CUBLAS_STATUS_SUCCESS) return blas_failure(described.status());
-  if (!is_known) choice = choose(light, product, described, handle.workspace_bytes());
+  if (!is_known) {
+    const cublasStatus_t chosen =
+        choose(light, product, described, handle.workspace_bytes(), choice);
+    if (chosen != CUBLAS_STATUS_SUCCESS) return blas_failure(chosen);
+  }
   const double wide[2] = {1, 0};
   const float narrow[2] = {1, 0};
   const bool is_wide = product.dtype == DType::kFloat64;
@@ -218,7 +227,7 @@ Status multiply(kernel::Place place, const LtProduct& product, bool& offered) no
                             handle.workspace_bytes(), static_cast<cudaStream_t>(place.stream));
   }
   // An algorithm that the heuristics propose may still refuse to run.
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) choice = {};
+  if (is_refused(status)) choice = {};
   offered = choice.has_value();
   if (!is_known || !offered) choices().keep(key, choice);
   if (!offered) return kernel::kOk;

@@ -176,6 +176,8 @@ struct Prepared {
   Descriptor plan;
   int64_t workspace;
   std::mutex mutex;
+  // The next choice, whose workspace is smaller, once there was no memory for this one's.
+  std::shared_ptr<Prepared> smaller;
 
   Prepared(Descriptor made, int64_t nbytes) : plan(std::move(made)), workspace(nbytes) {}
 };
@@ -320,43 +322,44 @@ Status run_engine(const ConvPlan& plan, const ConvShape& shape, const ConvPointe
   TSR_CUDA_TRY(guard.error());
   const DnnHandle handle(*dnn, plan.place);
   if (handle.status() != CUDNN_STATUS_SUCCESS) return dnn_failure(handle.status());
+  const auto prepare_within = [&](int64_t most, std::shared_ptr<Prepared>& to) {
+    return prepare(*dnn, handle.get(), plan, shape, data, most, to);
+  };
   const Key key = key_of(plan, shape, data);
   std::shared_ptr<Prepared> prepared = cache().find(key);
-  const StoredPlan stored{*dnn, plan.place.device, std::span(key).subspan(1)};
-  if (prepared == nullptr && (prepared = read_plan(stored, handle.get())) != nullptr)
-    cache().keep(key, prepared);
-  bool made = prepared == nullptr;
-  bool is_first_choice = true;
-  const auto prepare_with = [&](int64_t most) {
-    return prepare(*dnn, handle.get(), plan, shape, data, most, prepared);
-  };
-  Status status = kernel::kOk;
-  for (const int64_t most : {kLargestWorkspace, INT64_MAX}) {
-    if (prepared == nullptr && status == kernel::kOk) status = prepare_with(most);
-  }
-  if (status != kernel::kOk) return status;
   if (prepared == nullptr) {
-    return failure(Code::kNotImplemented,
-                   "expected a convolution with an exact engine in cuDNN, got one without");
+    const StoredPlan stored{*dnn, plan.place.device, std::span(key).subspan(1)};
+    prepared = read_plan(stored, handle.get());
+    const bool is_stored = prepared != nullptr;
+    for (const int64_t most : {kLargestWorkspace, INT64_MAX}) {
+      if (prepared != nullptr) break;
+      const Status status = prepare_within(most, prepared);
+      if (status != kernel::kOk) return status;
+    }
+    if (prepared == nullptr) {
+      return failure(Code::kNotImplemented,
+                     "expected a convolution with an exact engine in cuDNN, got one without");
+    }
+    cache().keep(key, prepared);
+    if (!is_stored) stored.write(prepared->plan);
   }
-  // If there is no memory for the workspace of an engine, try the next one with a smaller
-  // workspace.
-  while (true) {
+  // If there is no memory for the workspace of an engine, this call takes the next one with a
+  // smaller workspace; a later call begins with the first choice again.
+  while (prepared != nullptr) {
     const Workspace space(plan.place, prepared->workspace);
     if (!space.missing()) {
-      if (made) {
-        cache().keep(key, prepared);
-        if (is_first_choice) stored.write(prepared->plan);
-      }
-      status = execute(*dnn, handle.get(), *prepared, space.data<void>(), data);
+      const Status status = execute(*dnn, handle.get(), *prepared, space.data<void>(), data);
       return status == kernel::kOk ? queued(plan.place) : status;
     }
-    made = true;
-    is_first_choice = false;
-    status = prepare_with(prepared->workspace - 1);
-    if (status != kernel::kOk) return status;
-    if (prepared == nullptr) return no_workspace();
+    const std::shared_ptr<Prepared> larger = std::move(prepared);
+    const std::lock_guard lock(larger->mutex);
+    if (larger->smaller == nullptr) {
+      const Status status = prepare_within(larger->workspace - 1, larger->smaller);
+      if (status != kernel::kOk) return status;
+    }
+    prepared = larger->smaller;
   }
+  return no_workspace();
 }
 
 }  // namespace tsr::cuda
