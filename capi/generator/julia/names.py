@@ -23,6 +23,7 @@ NAMES = {
     "view": "view_row_major",
     "repeat": "repeat_interleave",
     "tensor_split": "tensor_split",
+    "dot": "dotu",
 }
 # Ops behind hand-written functions, with arguments as the library counts them, from 0.
 HIDDEN = {
@@ -38,12 +39,13 @@ EXTENDED = {
         minimum! argmax argmin any any! all all! cumsum cumsum! copyto! fill! sort sort! dropdims reverse reverse!
         split detach take! exp2 exp10 cbrt asinh acosh atanh sinpi cospi signbit copysign real imag angle isreal
         cumprod cumprod! diff gcd lcm inv kron unique count put! sinc deg2rad rad2deg ldexp complex""",
-    "LinearAlgebra": """dot tril tril! triu triu! cross det diag logdet norm pinv tr svd svd! qr qr! lu lu! cholesky
-        cholesky! cond eigvals eigvals! svdvals svdvals! normalize normalize!""",
-    "Statistics": "mean mean! var std median median! quantile quantile!",
+    "LinearAlgebra": """tril tril! triu triu! cross det diag logdet norm pinv tr qr qr! cholesky cholesky! cond eigvals
+        eigvals! svdvals svdvals! normalize normalize!""",
+    "Statistics": "mean mean! var std quantile quantile!",
 }
-# The package's own although Base has another function of this name: call them as Tessera.zeros.
-SHADOWING = {"binomial", "cov", "empty", "kron", "mv", "zeros", "ones", "rand", "randn", "randperm", "searchsorted", "view_row_major"}
+# The package's own although Julia has another function of this name: call them as Tessera.zeros.
+SHADOWING = {"binomial", "cov", "empty", "kron", "lu", "median", "mv", "zeros", "ones", "rand", "randn", "randperm", "searchsorted",
+             "svd", "view_row_major"}
 # Pointwise ops with an operator or a function of Base: `operation` in generated/broadcast.jl.
 OPERATORS = {
     "negative": ["-"], "reciprocal": ["inv"], "logical_not": ["!"], "bitwise_invert": ["~"],

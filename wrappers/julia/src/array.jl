@@ -388,12 +388,24 @@ function with_host(f, array, other::Tensor)
 end
 
 Base.:(==)(a::Tensor, b::Tensor) = same_sizes(a, b) && Bool(item(all(equal(a, b))))
+Base.:(==)(a::Tensor, b::AbstractArray{<:Number}) = size(a) == size(b) && Array(a) == b
+Base.:(==)(a::AbstractArray{<:Number}, b::Tensor) = b == a
+# A tensor without axes takes the place of a number; another one is as little a number as an array is.
+Base.:(==)(a::Tensor, b::Number) = isnumber(a) && item(a) == b
+Base.:(==)(a::Number, b::Tensor) = b == a
+Base.isequal(a::Tensor, b::Tensor) = same_sizes(a, b) && isequal(Array(a), Array(b))
+Base.isequal(a::Tensor, b::AbstractArray{<:Number}) = isequal(Array(a), b)
+Base.isequal(a::AbstractArray{<:Number}, b::Tensor) = isequal(b, a)
+Base.isequal(::Tensor, ::Number) = false  # their hashes differ
+Base.isequal(::Number, ::Tensor) = false
 Base.hash(t::Tensor, h::UInt) = hash(Array(t), h)
 Base.isapprox(a::Tensor, b::Tensor; options...) = isapprox(Array(a), Array(b); options...)
 Base.isapprox(a::Tensor, b::AbstractArray; options...) = isapprox(Array(a), b; options...)
 Base.isapprox(a::AbstractArray, b::Tensor; options...) = isapprox(a, Array(b); options...)
+Base.isapprox(a::Tensor, b::Number; options...) = isapprox(number_of(a), b; options...)
+Base.isapprox(a::Number, b::Tensor; options...) = isapprox(a, number_of(b); options...)
 
-LinearAlgebra.norm(t::Tensor, p::Real=2) = item(vector_norm(t; ord=p))
+LinearAlgebra.norm(t::Tensor, p::Real=2) = vector_norm(t; ord=p)
 LinearAlgebra.tril(t::Tensor, k::Integer) = LinearAlgebra.tril(t; diagonal=k)
 LinearAlgebra.triu(t::Tensor, k::Integer) = LinearAlgebra.triu(t; diagonal=k)
 Base.clamp(t::Tensor, low, high) = clip(t, low, high)

@@ -69,6 +69,38 @@ Base.:-(s::Scaling, t::Tensor) = subtract(scaled_one(s, t), t)
 Base.:*(t::Tensor, s::Scaling) = multiply(t, s.λ)
 Base.:*(s::Scaling, t::Tensor) = multiply(t, s.λ)
 
+# As for arrays, the first is conjugated, and matrices are taken as vectors; the package's own dotu does neither.
+LinearAlgebra.dot(a::Tensor, b::Tensor) = ndims(a) == ndims(b) == 1 ? vdot(a, b) : (same_size(a, b); vdot(flatten(a), flatten(b)))
+LinearAlgebra.dot(a::Tensor, b::AbstractArray{<:Number}) = with_host(x -> LinearAlgebra.dot(a, x), b, a)
+LinearAlgebra.dot(a::AbstractArray{<:Number}, b::Tensor) = with_host(x -> LinearAlgebra.dot(x, b), a, b)
+
+"""
+    svd(tensor; full=false)
+
+`tensor == U * Diagonal(S) * V'`, as a named tuple `(U, S, V)`. `Tessera.svd` is that of the other languages, with `V'`.
+"""
+function LinearAlgebra.svd(t::Tensor; full::Bool=false)
+    U, S, Vh = svd(t; full_matrices=full)
+    return (U=U, S=S, V=adjoint_of_each(Vh))
+end
+adjoint_of_each(t::Tensor) = iscomplex(t) ? conj(matrix_transpose(t)) : matrix_transpose(t)
+
+"""
+    lu(tensor)
+
+`tensor[p, :] == L * U`, as a named tuple `(L, U, p)`; `p` is an array. `Tessera.lu` is that of the other languages, `(p, l, u)` with
+`p` a matrix, also for a batch of matrices.
+"""
+function LinearAlgebra.lu(t::Tensor)
+    ndims(t) == 2 || throw(DimensionMismatch("lu: expected a matrix, got sizes $(size(t)); Tessera.lu takes batches"))
+    P, L, U = lu(t)
+    return (L=L, U=U, p=vec(Array(argmax(P; dims=1))) .+ 1)
+end
+
+# Of an even number of elements the mean of the two middle ones; the package's own takes the lower.
+Statistics.median(t::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
+    Statistics.quantile(eltype(t) <: Integer ? astype(t, Float64) : t, 0.5; dims, keepdims)
+
 # As for arrays: a row is a sample (dims=1) or a column is. The package's own functions take columns.
 Statistics.cov(t::Tensor; dims::Int=1, corrected::Bool=true) =
     of_matrix(cov(ndims(t) == 2 && dims == 1 ? transpose(t) : t; correction=corrected ? 1 : 0), t)

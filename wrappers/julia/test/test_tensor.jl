@@ -154,6 +154,48 @@ end
     @test Array(tril(s)) == tril(a) && Array(triu(s, 1)) == triu(a, 1)
 end
 
+@testset "test_equality_is_that_of_arrays" begin
+    a = [1.0 2; 3 4]
+    t = Tensor(a)
+    @test t == a && a == t && t == [1 2; 3 4] && t != a' && t != vec(a) && [1.0, 2] != t
+    @test Tensor(3) == 3 && 3.0 == Tensor(3) && Tensor(3) != 4 && Tensor([3]) != 3 && t != 1
+    @test Tensor([NaN]) != Tensor([NaN]) && isequal(Tensor([NaN]), Tensor([NaN])) && isequal(t, a) && isequal(a, t)
+    @test Tensor([0.0]) == Tensor([-0.0]) && !isequal(Tensor([0.0]), Tensor([-0.0]))
+    @test !isequal(Tensor(3), 3) && !isequal(3, Tensor(3))
+    @test Tensor(1.0) ≈ 1 + 1e-12 && 1 + 1e-12 ≈ Tensor(1.0) && !(Tensor(1.0) ≈ 1.1)
+    @test_throws DimensionMismatch t ≈ 1
+end
+
+@testset "test_functions_of_julias_modules_give_what_arrays_give" begin
+    z, w, m = [1.0 + 2im, 3im], [2.0 - 1im, 1 + 1im], [1.0 2 3; 4 5 7]
+    @test item(dot(Tensor(z), Tensor(w))) ≈ dot(z, w) ≈ item(dot(Tensor(z), w)) ≈ item(dot(z, Tensor(w)))
+    @test item(dotu(Tensor(z), Tensor(w))) ≈ transpose(z) * w
+    @test item(dot(Tensor(m), Tensor(2m))) ≈ dot(m, 2m)
+    @test_throws DimensionMismatch dot(Tensor(m), Tensor(m'))
+    x = leaf([3.0, 4.0])
+    backward!(norm(x))
+    @test Array(grad(x)) ≈ [0.6, 0.8] && norm(x) ≈ 5 && norm(x, 1) ≈ 7 && norm(Tensor(m), Inf) ≈ 7
+    for values in ([1.0, 2, 3, 10], [4.0, 1, 2], [1, 2], m), T in (eltype(values), Float64)
+        @test median(Tensor(T.(values))) ≈ median(T.(values))
+    end
+    @test Array(median(Tensor(m); dims=1)) ≈ median(m; dims=1) && item(Tessera.median(Tensor([1.0, 2]))) == 1
+    @test size(median(Tensor(m); dims=2, keepdims=false)) == (2,)
+    @test isnan(item(median(Tensor([1.0, NaN]))))
+    for a in (m, m', complex.(m, 2m .^ 2)), full in (false, true)
+        U, S, V = svd(Tensor(a); full)
+        found = svd(a; full)
+        @test size(U) == size(found.U) && S ≈ found.S && size(V) == size(found.V)
+        @test Array(U)[:, 1:2] * Diagonal(Array(S)) * Array(V)[:, 1:2]' ≈ a
+    end
+    @test Array(svd(Tensor(m)).V') ≈ Array(Tessera.svd(Tensor(m); full_matrices=false)[3])
+    a = [0.0 2 1; 4 1 5; 2 3 3]
+    L, U, p = lu(Tensor(a))
+    @test p == lu(a).p && a[p, :] ≈ Array(L) * Array(U) && L ≈ lu(a).L && U ≈ lu(a).U
+    @test_throws DimensionMismatch lu(Tensor(zeros(2, 2, 2)))
+    q, r = qr(Tensor(a))
+    @test Array(q) * Array(r) ≈ a
+end
+
 @testset "test_an_array_is_an_operand" begin
     a, b, v = [1.0 2; 3 4], [5.0 6; 7 9], [1.0, -1.0]
     t = Tensor(a)

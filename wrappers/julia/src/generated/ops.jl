@@ -33,8 +33,8 @@ export cartesian_prod, cauchy!, cdist, ceil!, celu, celu!, channel_shuffle,
     cumulative_trapezoid!
 export deg2rad!, det!, diag!, diag_embed, diag_embed!, diagflat, diagflat!, diagonal,
     diagonal_scatter, diagonal_scatter!, diff!, digamma, digamma!, dirac!, dist, dist!, divide!,
-    divide_rounded, divide_rounded!, dot!, dropout, dropout!, dropout1d, dropout1d!, dropout2d,
-    dropout2d!, dropout3d, dropout3d!, dstack, dstack!
+    divide_rounded, divide_rounded!, dotu, dotu!, dropout, dropout!, dropout1d, dropout1d!,
+    dropout2d, dropout2d!, dropout3d, dropout3d!, dstack, dstack!
 export eig, eig!, eigh, eigh!, eigvalsh, eigvalsh!, einsum, einsum!, elu, elu!, embedding,
     embedding!, embedding_bag, empty_like, empty_strided, entr, entr!, equal!, erf, erf!, erfc,
     erfc!, erfcx, erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!,

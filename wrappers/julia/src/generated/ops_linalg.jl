@@ -65,14 +65,14 @@ bmm(input::Tensor, other::Tensor) = fresh(C.tsr_bmm, input, other)
 bmm!(dst::Tensor, input::Tensor, other::Tensor) = written(dst, C.tsr_bmm_out, input, other)
 
 """
-    dot(input, other)
-    dot!(dst, input, other)
+    dotu(input, other)
+    dotu!(dst, input, other)
 
 The sum of the products of two vectors of the same size.
 """
-LinearAlgebra.dot(input::Tensor, other::Tensor) = fresh(C.tsr_dot, input, other)
-"Writes the result to its first argument; see [`dot`](@ref)."
-dot!(dst::Tensor, input::Tensor, other::Tensor) = written(dst, C.tsr_dot_out, input, other)
+dotu(input::Tensor, other::Tensor) = fresh(C.tsr_dot, input, other)
+"Writes the result to its first argument; see [`dotu`](@ref)."
+dotu!(dst::Tensor, input::Tensor, other::Tensor) = written(dst, C.tsr_dot_out, input, other)
 
 """
     outer(input, other)

@@ -48,7 +48,7 @@ infinities.
 
 - `full_matrices`: u and vh square, else of min(m, n) columns and rows
 """
-function LinearAlgebra.svd(input::Tensor; full_matrices::Bool=true)
+function svd(input::Tensor; full_matrices::Bool=true)
     u = Ref{tsr_tensor}()
     s = Ref{tsr_tensor}()
     vh = Ref{tsr_tensor}()
@@ -56,8 +56,7 @@ function LinearAlgebra.svd(input::Tensor; full_matrices::Bool=true)
     return (wrap(u[]), wrap(s[]), wrap(vh[]))
 end
 "Writes the result to its first argument; see [`svd`](@ref)."
-function LinearAlgebra.svd!(u::Tensor, s::Tensor, vh::Tensor, input::Tensor;
-        full_matrices::Bool=true)
+function svd!(u::Tensor, s::Tensor, vh::Tensor, input::Tensor; full_matrices::Bool=true)
     check(C.tsr_svd_out(input, full_matrices, u, s, vh))
     return (u, s, vh)
 end
@@ -237,7 +236,7 @@ end
 
 input = p l u: a permutation, a lower triangle with ones on the diagonal, an upper triangle.
 """
-function LinearAlgebra.lu(input::Tensor)
+function lu(input::Tensor)
     p = Ref{tsr_tensor}()
     l = Ref{tsr_tensor}()
     u = Ref{tsr_tensor}()
@@ -245,7 +244,7 @@ function LinearAlgebra.lu(input::Tensor)
     return (wrap(p[]), wrap(l[]), wrap(u[]))
 end
 "Writes the result to its first argument; see [`lu`](@ref)."
-function LinearAlgebra.lu!(p::Tensor, l::Tensor, u::Tensor, input::Tensor)
+function lu!(p::Tensor, l::Tensor, u::Tensor, input::Tensor)
     check(C.tsr_lu_out(input, p, l, u))
     return (p, l, u)
 end

@@ -241,10 +241,10 @@ share the gradient; real dtypes.
 - `dims`: axis to reduce; absent means the flattened input
 - `keepdims`: keep the reduced axes with size 1
 """
-Statistics.median(input::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
+median(input::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
     fresh(C.tsr_median, input, zero_based(dims), keepdims)
 "Writes the result to its first argument; see [`median`](@ref)."
-Statistics.median!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
+median!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
     written(dst, C.tsr_median_out, input, zero_based(dims), keepdims)
 
 """
