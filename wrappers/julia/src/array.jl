@@ -248,8 +248,15 @@ Base.similar(t::Tensor, dims::Base.Dims) = similar(t, eltype(t), dims)
 Base.similar(t::Tensor, dims::Integer...) = similar(t, Int.(dims))
 Base.similar(t::Tensor, T::Type, dims::Integer...) = similar(t, T, Int.(dims))
 Base.zero(t::Tensor) = zeros_like(t)
-Base.copyto!(t::Tensor, source::AbstractArray) = copyto!(t, tensor(source))
-Base.copy!(t::Tensor, source) = copyto!(t, source)
+# Copies to the first elements, in Julia's order, if the array is the shorter one.
+function Base.copyto!(t::Tensor, source::AbstractArray)
+    size(source) == size(t) && return copyto!(t, host_source(t, source))
+    length(source) <= length(t) || throw(BoundsError(t, length(source)))
+    write_linear!(t, source, 1:length(source))
+    return t
+end
+Base.copy!(t::Tensor, source) = size(t) == size(source) ? copyto!(t, source) :
+    throw(ArgumentError("copy!: a tensor of sizes $(size(t)) and an array of $(size(source))"))
 
 function Base.copyto!(array::Array, t::Tensor)
     size(array) == size(t) || throw(DimensionMismatch("array of $(size(array)), tensor of $(size(t))"))

@@ -139,8 +139,15 @@ end
 is_real_floating(t::Tensor) =
     info(t).dtype in (C.TSR_FLOAT16, C.TSR_BFLOAT16, C.TSR_FLOAT32, C.TSR_FLOAT64)
 
-Base.copyto!(dst::Tensor, bc::Broadcasted) = assign_value!(dst, value(bc)[1])
+Base.copyto!(dst::Tensor, bc::Broadcasted) = assign_value!(dst, Broadcast.materialize(bc))
 Base.copyto!(dst::Tensor, bc::Broadcasted{<:Broadcast.AbstractArrayStyle{0}}) =
     assign_value!(dst, Broadcast.materialize(Broadcast.broadcasted(bc.f, bc.args...)))
 assign_value!(dst::Tensor, x::Number) = (check_exact(dst, x); fill!(dst, x))
-assign_value!(dst::Tensor, t::Tensor) = copyto!(dst, padded(t, ndims(dst)))
+assign_value!(dst::Tensor, x) = copyto!(dst, padded(host_source(dst, x), ndims(dst)))
+assign_value!(dst::Tensor, list::Tuple) = assign_value!(dst, collect(list))
+
+function Broadcast.materialize!(dst::Elements, bc::Broadcasted{Style}) where {Style}
+    t = dst.tensor
+    list = Broadcast.materialize!(similar(t, (length(t),)), bc)
+    return copyto!(t, reshape(list, size(t)))
+end

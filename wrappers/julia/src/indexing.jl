@@ -105,8 +105,11 @@ end
 
 @inline Base.maybeview(t::Tensor, index::Vararg{Any,N}) where {N} = view(t, index...)
 @inline Base.dotview(t::Tensor, index::Vararg{Any,N}) where {N} = view(t, index...)
-# t[:] .= x : all elements. If they are in row-major order, a vector of them would be a copy.
-Base.dotview(t::Tensor, ::Colon) = iscontiguous(reversed(t)) ? vec(t) : t
+# t[:] .= x : all elements. If they are in row-major order, no view has them along one axis.
+Base.dotview(t::Tensor, ::Colon) = ndims(t) < 2 ? t : iscontiguous(reversed(t)) ? vec(t) : Elements(t)
+struct Elements
+    tensor::Tensor
+end
 
 "A view as a handle that the caller must release."
 @inline function part(t::Tensor, items)
@@ -188,7 +191,14 @@ check_exact(t, value::Number) = nothing
 check_exact(t, value::Union{AbstractFloat,Rational}) =
     isinteger(value) && abs(value) <= maxintfloat() || check_fraction(eltype(t), value)
 check_fraction(::Type{T}, value) where {T} = (T <: Integer && convert(T, value); nothing)
-Base.setindex!(t::Tensor, value) = write!(t, value)
+check_exact(t, array::AbstractArray{T}) where {T<:Number} = eltype(t) <: Integer && check_each(eltype(t), array)
+check_each(::Type{T}, array::AbstractArray{<:T}) where {T} = nothing
+check_each(::Type{T}, array) where {T} = foreach(x -> convert(T, x), array)
+Base.setindex!(t::Tensor, value) = length(t) == 1 ? (check_exact(t, value); write!(t, value); t) : throw_bounds(t, ())
+
+# What is assigned to a tensor, or to a part of it.
+host_source(t, value::Tensor) = value
+host_source(t, array::AbstractArray) = (check_exact(t, array); tensor(array))
 
 function write_at!(t::Tensor, value::Number, index::BasicIndex)
     length(index) == 1 && ndims(t) != 1 && return write_linear!(t, value, index[1])
@@ -197,7 +207,7 @@ end
 
 function write_at!(t::Tensor, value, index::BasicIndex)
     length(index) == 1 && ndims(t) != 1 && return write_linear!(t, value, index[1])
-    items, source = index_items(t, index), tensor(value)
+    items, source = index_items(t, index), host_source(t, value)
     handle = part(t, items)
     same_sizes(handle, source) || return assign!(wrap(handle), source)
     done_with(handle, C.tsr_copy_inplace(handle, source, false))
@@ -214,32 +224,33 @@ function write_at!(t::Tensor, value, index::Tuple)
 end
 
 write!(part::Tensor, value::Number) = fill!(part, value)
-write!(part::Tensor, value) = assign!(part, tensor(value))
+write!(part::Tensor, value) = assign!(part, host_source(part, value))
 
-function assign!(part::Tensor, value::Tensor)
-    same_sizes(part, value) && return copyto!(part, value)
-    shape = filter(!=(1), collect(size(part)))
-    shape == filter(!=(1), collect(size(value))) || throw(DimensionMismatch(
-        "tried to assign $(size(value)) to $(size(part)); to broadcast, write .="))
-    return copyto!(part, reshape(value, size(part)))
-end
+assign!(part::Tensor, value::Tensor) =
+    copyto!(part, same_sizes(part, value) ? value : (check_assigned(size(part), value); reshape(value, size(part))))
+fits(shape, value) = filter(!=(1), collect(shape)) == filter(!=(1), collect(size(value)))
+check_assigned(shape, value) = fits(shape, value) ||
+    throw(DimensionMismatch("tried to assign $(size(value)) to $(Tuple(shape)); to broadcast, write .="))
+check_count(value, count) = length(value) == count ||
+    throw(DimensionMismatch("tried to assign $(length(value)) values to $count places"))
 
 # Selected elements are numbered in Julia's order, so the axes of both sides are reversed.
 write_masked!(t, value::Number, mask) = masked_fill!(t, mask, value)
-write_masked!(t, value, mask) =
-    _setitem!(reversed(t), item_list((ARRAY_ITEM,)), (reversed(mask),), tensor(value))
+function write_masked!(t, value, mask)
+    check_count(value, item(count_nonzero(mask)))
+    _setitem!(reversed(t), item_list((ARRAY_ITEM,)), (reversed(mask),), vec(host_source(t, value)))
+end
 
 # Linear indices in Julia's order, converted to one index array for each axis.
 write_linear!(t, value::Number, i::Integer) = _setitem!(t, linear_items(t, i), (), value)
-write_linear!(t, value, i::Integer) = assign!(linear_view(t, i), tensor(value))
-write_linear!(t, value, ::Colon) = write!(t, value isa Number ? value : reshape(tensor(value), size(t)))
+write_linear!(t, value, i::Integer) = assign!(linear_view(t, i), host_source(t, value))
+write_linear!(t, value, ::Colon) = write!(t, value isa Number ? value : reshape(host_source(t, value), size(t)))
 function write_linear!(t, value, chosen)
     chosen isa Tensor && (chosen = Array(chosen) .+ 1)
     places = vec(CartesianIndices(size(t))[chosen])
-    value isa Number || length(value) == length(places) ||
-        throw(DimensionMismatch("tried to assign $(length(value)) values to $(length(places)) places"))
+    value isa Number || check_count(value, length(places))
     arrays = ntuple(d -> Tensor(Int64[p[d] - 1 for p in places]), ndims(t))
-    _setitem!(t, item_list(map(_ -> ARRAY_ITEM, arrays)), arrays, value isa Number ? value : vec(tensor(value)))
+    _setitem!(t, item_list(map(_ -> ARRAY_ITEM, arrays)), arrays, value isa Number ? value : vec(host_source(t, value)))
 end
 
 # Several arrays select every combination: they are reshaped to broadcast against each other.
@@ -249,12 +260,16 @@ function write_taken!(part::Tensor, value, index)
     places == places[1]:places[end] || throw(ArgumentError(
         "arrays in an assignment must stand side by side"))
     count = length(places)
-    arrays = map(enumerate(places)) do (k, place)
-        chosen = positions(axes_left[place])
-        view_row_major(chosen, ntuple(d -> d == k ? length(chosen) : 1, count))
-    end
+    chosen = map(place -> positions(axes_left[place]), places)
+    arrays = map(k -> view_row_major(vec(chosen[k]), ntuple(d -> d == k ? length(chosen[k]) : 1, count)), 1:count)
     items = item_list(map(i -> is_array_index(i) ? ARRAY_ITEM : SLICE_ALL, axes_left))
-    _setitem!(part, items, arrays, value isa Number ? value : tensor(value))
+    value isa Number && return _setitem!(part, items, arrays, value)
+    # An index array of several axes has its positions along one here.
+    sizes = Vector{Any}(collect(size(part)))
+    sizes[places] = map(size, chosen)
+    flat, source = Tuple(prod.(sizes)), host_source(part, value)
+    fits(flat, source) || check_assigned(collect(Iterators.flatten(sizes)), source)
+    return _setitem!(part, items, arrays, reshape(source, flat))
 end
 
 # ---- Element by element ----

@@ -74,11 +74,66 @@ end
     a[a .< 0] = collect(1.0:30.0)
     t[t .< 0] = Tensor(collect(1.0:30.0))
     @test Array(t) == a
-    t = Tensor([1, 2])
+    t = Tensor([1])
     t[] = 5
-    @test Array(t) == [5, 5]
+    @test Array(t) == [5]
+    @test_throws BoundsError (Tensor([1, 2])[] = 5)
     @test_throws DimensionMismatch (Tensor(INDEXED)[1, :, 1] = [1.0, 2])
     @test_throws DimensionMismatch (Tensor(INDEXED)[1:3] = [1.0, 2])
+end
+
+@testset "test_assignment_does_not_broadcast" begin
+    for make in (identity, Tensor)
+        for (index, value) in [
+            (([1, 3], :), [1.0, 2, 3]), ((:, [1, 3]), [1.0, 2, 3]), (([true, false, true], 1), [5.0]), (([1, 2], 1), [1.0 2]),
+            ((trues(3, 3),), [5.0]), ((INDEXED[1:3, 1:3, 1] .> 2,), [1.0, 2]), (([1 2; 3 1], 1), [1.0, 2, 3, 4]),
+        ]
+            a = copy(INDEXED[1:3, 1:3, 1])
+            fits = try; a[index...] = value; true; catch e; e isa DimensionMismatch ? false : rethrow(); end
+            t = Tensor(INDEXED[1:3, 1:3, 1])
+            fits ? (t[index...] = make(value)) : @test_throws DimensionMismatch (t[index...] = make(value))
+            @test Array(t) == a
+        end
+    end
+    a, t = zeros(3, 3), Tessera.zeros(Float64, 3, 3)
+    a[[1 2; 3 1], [2, 3]] = reshape(1.0:8, 4, 2)
+    t[[1 2; 3 1], [2, 3]] = reshape(1.0:8, 2, 2, 2)
+    @test Array(t) == a
+    # copyto! copies to the first elements.
+    @test Array(copyto!(t, [1.0, 2, 3, 4])) == copyto!(a, [1.0, 2, 3, 4])
+    @test Array(copyto!(t, 1.0:9)) == reshape(1.0:9, 3, 3)
+    @test_throws BoundsError copyto!(t, ones(10))
+    @test_throws ArgumentError copy!(t, ones(9))
+    @test Array(copy!(t, ones(3, 3))) == ones(3, 3)
+    # All elements, in Julia's order, also where no view has them along one axis.
+    t[:] .= 1:9
+    @test Array(t) == reshape(1:9, 3, 3)
+    t[:] .+= t[:] .* [2]
+    @test Array(t) == 3 .* reshape(1:9, 3, 3)
+    @test_throws DimensionMismatch (t[:] .= 1:3)
+    x = leaf([1.0, 2, 3, 4])
+    y = Tessera.zeros(Float64, 2, 2)
+    y[:] .= x .* 2
+    backward!(sum(y .* [1 3; 2 4]))
+    @test Array(grad(x)) == [2, 4, 6, 8]
+end
+
+@testset "test_fractions_do_not_become_integers" begin
+    for assign! in (
+            (t, x) -> (t .= x), (t, x) -> (t[:] = x), (t, x) -> (t[1:2] = x), (t, x) -> (t[[2, 1]] = x), (t, x) -> (t[:] .= x),
+            (t, x) -> (t[[true, true]] = x), copyto!, copy!, (t, x) -> (t .= Tuple(x)), (t, x) -> (t[1:1] = x[1:1]),
+            (t, x) -> (t[1:1][] = x[1]), (t, x) -> (view(t, 1)[] = x[1]))
+        for wrong in ([1.5, 2.0], [NaN, 2.0], [1//2, 1//1])
+            t = Tensor([7, 8])
+            @test_throws InexactError assign!(t, wrong)
+            @test Array(t) == [7, 8]
+        end
+        t = Tensor([7, 8])
+        assign!(t, [1.0, 2.0])
+        @test Array(t) in ([1, 2], [2, 1], [1, 8], [7, 8])
+    end
+    @test_throws InexactError copyto!(Tensor(Int8[1]), [300])
+    @test Array(Tensor([1.0, 2.0]) .= [1.5, 2]) == [1.5, 2]
 end
 
 @testset "test_views_share_and_copies_do_not" begin
