@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Copies and files of objects that hold a handle: Base would copy the address and count no reference.
+# Copies and files of objects that hold a handle: Base would copy the address and count no reference. What scopes spare.
 
 using Serialization: AbstractSerializer, Serialization
 
@@ -30,6 +30,12 @@ Base.deepcopy_internal(group::Group, ::IdDict) = group
 
 const Uncopied = Union{Node,Program,GradScaler,Profiler,Ambient,Work,Stream,Event,DataParallel,ShardedState}
 Base.deepcopy_internal(x::Uncopied, seen::IdDict) = throw(ArgumentError("a $(typeof(x)) cannot be copied"))
+
+# ---- Scopes ----
+
+# Objects that a scope returns keep the tensors in all their fields.
+spare!(spared, x::Union{Scheduler,ReduceLROnPlateau,LBFGS,Distributions.Distribution,DataLoader,Subset,ConcatDataset}) =
+    spare_fields!(spared, x)
 
 # ---- Serialization ----
 

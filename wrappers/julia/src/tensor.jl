@@ -107,6 +107,12 @@ end
 
 # ---- Scopes ----
 
+struct Scope
+    made::Vector{Tensor}
+    outer::Union{Nothing,Scope}
+end
+innermost() = get(task_local_storage(), :tessera_scope, nothing)::Union{Nothing,Scope}
+
 # Open scopes of all tasks; zero is the usual case and costs one comparison.
 const SCOPES = Threads.Atomic{Int}(0)
 
@@ -116,14 +122,13 @@ const SCOPES = Threads.Atomic{Int}(0)
     end
 
 Runs the function and frees every tensor that this task made inside, except those that it returns,
-alone or in tuples, arrays and dictionaries. Pass other tensors that must outlive the scope to `keep!`.
-Scopes can be nested.
+alone or in tuples, pairs, arrays, dictionaries, layers, optimizers, schedulers, distributions and data
+sets. Pass other tensors that must outlive the scope to `keep!`. Scopes can be nested.
 """
 function scope(f)
-    storage = task_local_storage()
-    outer = get(storage, :tessera_scope, nothing)
-    inner = Tensor[]
-    storage[:tessera_scope] = inner
+    outer = innermost()
+    inner = Scope(Tensor[], outer)
+    task_local_storage(:tessera_scope, inner)
     Threads.atomic_add!(SCOPES, 1)
     kept = nothing
     try
@@ -131,36 +136,32 @@ function scope(f)
         return kept
     finally
         Threads.atomic_sub!(SCOPES, 1)
-        storage[:tessera_scope] = outer
-        close_scope(inner, outer, kept)
+        task_local_storage(:tessera_scope, outer)
+        close_scope(inner, kept)
     end
 end
 
 function enter(t::Tensor)
-    inner = get(task_local_storage(), :tessera_scope, nothing)
-    inner === nothing ? finalizer(FINALIZER[], t) : push!(inner, t)
+    enter(t, innermost())
     return nothing
 end
+enter(t::Tensor, scope::Scope) = push!(scope.made, t)
+enter(t::Tensor, ::Nothing) = finalizer(FINALIZER[], t)
 
-function close_scope(inner, outer, kept)
+function close_scope(inner, kept)
     spared = Base.IdSet{Tensor}()
     spare!(spared, kept)
-    for t in inner
-        if !(t in spared)
-            free!(t)
-        elseif outer === nothing
-            finalizer(FINALIZER[], t)
-        else
-            push!(outer, t)
-        end
+    for t in inner.made
+        t in spared ? enter(t, inner.outer) : free!(t)
     end
 end
 
 spare!(spared, t::Tensor) = push!(spared, t)
-spare!(spared, list::Union{Tuple,NamedTuple,AbstractArray}) = foreach(x -> spare!(spared, x), list)
+spare!(spared, list::Union{Tuple,NamedTuple,Pair,AbstractArray}) = foreach(x -> spare!(spared, x), list)
 spare!(spared, list::AbstractArray{<:Number}) = nothing
 spare!(spared, pairs::AbstractDict) = foreach(x -> spare!(spared, x), values(pairs))
 spare!(spared, other) = nothing
+spare_fields!(spared, x) = foreach(i -> isdefined(x, i) && spare!(spared, getfield(x, i)), 1:nfields(x))
 
 """
     keep!(tensor)
@@ -168,13 +169,15 @@ spare!(spared, other) = nothing
 Removes a tensor from the scope in which it was made: the garbage collector frees it later.
 """
 function keep!(t::Tensor)
-    inner = get(task_local_storage(), :tessera_scope, nothing)
-    if inner !== nothing
-        position = findlast(x -> x === t, inner)
+    scope = innermost()
+    while scope !== nothing
+        position = findlast(x -> x === t, scope.made)
         if position !== nothing
-            deleteat!(inner, position)
+            deleteat!(scope.made, position)
             finalizer(FINALIZER[], t)
+            break
         end
+        scope = scope.outer
     end
     return t
 end

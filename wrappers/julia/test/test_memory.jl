@@ -51,6 +51,26 @@ end
     @test !isfreed(Tensor(1))
 end
 
+@testset "test_scopes_spare_what_objects_hold" begin
+    for make in (() -> Scheduler(setup(SGD(lr=1), [leaf([1.0])]), StepLR(step_size=2)),
+            () -> ReduceLROnPlateau(setup(SGD(lr=1), [leaf([1.0])])), () -> LBFGS([leaf([1.0])]),
+            () -> Tessera.Distributions.Normal(Tensor([1.0]), Tensor([2.0])), () -> "name" => Tensor([1.0]),
+            () -> Tessera.DataLoader((Tensor([1.0 2; 3 4]),); batch_size=2), () -> Tessera.Subset([Tensor([1.0])], [1]))
+        made = scope(make)
+        held = Base.IdSet{Tensor}()
+        Tessera.spare!(held, made)
+        @test !isempty(held) && !any(isfreed, held)
+    end
+    # A tensor of an outer scope.
+    kept = Ref{Any}()
+    scope() do
+        t = Tensor([1.0])
+        scope(() -> kept[] = Tessera.keep!(t))
+        nothing
+    end
+    @test Array(kept[]) == [1]
+end
+
 @testset "test_scopes_belong_to_their_task" begin
     outside = Ref{Any}()
     scope() do
