@@ -43,7 +43,7 @@ end
     Group(backend="mpi"; rank=-1, size=-1, timeout=1800, checked=true, address="")
 
 Ranks that exchange tensors; waits until all are there. `"mpi"`: processes that mpirun has started, which know rank and size.
-`"threads"`: threads of this process, with both given. `"nccl"`: one GPU for each rank. Every rank calls the same
+`"threads"`: this process as the only rank. `"nccl"`: one GPU for each rank. Every rank calls the same
 collectives in the same order; each waits, or, with `async=true`, returns a [`Work`](@ref) at once. Ranks count from 0.
 """
 mutable struct Group
@@ -59,6 +59,9 @@ Base.unsafe_convert(::Type{C.tsr_group}, group::Group) = group.handle
 
 function Group(backend::AbstractString="mpi"; rank::Integer=-1, size::Integer=-1, timeout::Real=1800, checked::Bool=true,
     address::AbstractString="")
+    # A thread that waits in the library holds up the collections of the others, which never come to where it waits for them.
+    backend == "threads" && size > 1 && throw(ArgumentError(
+        "Group: the ranks of Julia are processes; expected size=1 for the backend \"threads\", got $size"))
     options = Ref(C.tsr_group_options(sizeof(C.tsr_group_options), rank, size, Int32(!checked), timeout, 0, 0))
     out = Ref{C.tsr_group}()
     name, place = String(backend), String(address)

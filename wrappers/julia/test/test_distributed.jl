@@ -41,6 +41,7 @@ end
 
 @testset "test_d9_parts_and_errors" begin
     group = Group("threads"; rank=0, size=1, timeout=60, address="julia errors")
+    @test_throws ArgumentError Group("threads"; rank=0, size=2, address="julia errors")
     part = split_group(group, 4)
     @test group_size(part) == 1 && first_rank(part, 0) == 0
     @test split_group(group, -1) === nothing
