@@ -346,7 +346,7 @@ def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         adam.load(tmp_path / "none")
     with pytest.raises(ValueError):
-        adam.load_state_dict({"state": {0: {"momentum": ts.ones(1)}}, "param_groups": [{"params": [0], "lr": 0.5}]})
+        adam.load_state_dict({"state": {0: {"momentum_buffer": ts.ones(1)}}, "param_groups": [{"params": [0], "lr": 0.5}]})
     assert adam.param_groups[0]["lr"] == 1e-3
 
 
@@ -541,3 +541,19 @@ def test_steps_of_float32_are_those_of_float64_to_a_few_roundings(kind: str) -> 
             optimizer.step()
         results.append(w.detach().double().numpy())
     np.testing.assert_allclose(results[0], results[1], rtol=0, atol=7e-7)
+
+
+def test_a_state_that_is_written_counts_at_the_next_step() -> None:
+    p = nn.Parameter(ts.ones(2))
+    optimizer = optim.SGD([p], lr=1.0, momentum=0.5)
+    p.grad = ts.ones(2)
+    optimizer.step()
+    optimizer.state[p]["momentum_buffer"] = ts.zeros(2)
+    optimizer.step()
+    assert p.tolist() == [-1.0, -1.0] and optimizer.state[p]["step"] == 2
+    optimizer.state.clear()
+    optimizer.step()
+    assert p.tolist() == [-2.0, -2.0] and optimizer.state[p]["step"] == 1
+    optimizer.state[p]["momentum_buffer"] = ts.zeros(3)
+    with pytest.raises(ValueError, match="expected shape"):
+        optimizer.step()

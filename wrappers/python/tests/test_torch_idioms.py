@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -68,3 +69,96 @@ def test_arguments_of_a_checkpoint_are_the_objects_themselves() -> None:
 def test_a_batch_keeps_its_class() -> None:
     loader = torch.utils.data.DataLoader([1, 2], batch_size=2, collate_fn=lambda items: _Pair(items))
     assert type(next(iter(loader))) is _Pair
+
+
+# ---- states of optimizers ----
+
+
+def _stepped(kind: str = "Adam", **options: Any) -> Any:
+    p = nn.Parameter(torch.ones(3))
+    optimizer = getattr(torch.optim, kind)([p], lr=0.1, **options)
+    _step(optimizer, p)
+    return p, optimizer
+
+
+def _step(optimizer: Any, p: Any) -> None:
+    p.grad = torch.tensor([1.0, 2.0, 3.0])
+    optimizer.step()
+
+
+def test_states_have_pytorchs_names_and_kinds() -> None:
+    p, adam = _stepped()
+    step = adam.state[p]["step"]
+    assert sorted(adam.state[p]) == ["exp_avg", "exp_avg_sq", "step"]
+    assert all(isinstance(value, torch.Tensor) for value in adam.state[p].values())
+    assert step.dtype is torch.float32 and step.shape == () and step == 1
+    p, sgd = _stepped("SGD", momentum=0.9)
+    assert list(sgd.state[p]) == ["momentum_buffer"] and list(sgd.state_dict()["state"][0]) == ["momentum_buffer"]
+    p, sgd = _stepped("SGD")
+    assert sgd.state == {} and sgd.state_dict()["state"] == {}
+
+
+def test_states_of_files_of_pytorch_are_loaded() -> None:
+    one = {"exp_avg": torch.ones(3), "exp_avg_sq": torch.ones(3)}
+    for kind, options, entry in [
+        ("Adam", {}, {"step": torch.tensor(3.0), **one}),
+        ("SGD", {"momentum": 0.9}, {"momentum_buffer": torch.ones(3)}),
+        ("SGD", {}, {"momentum_buffer": None}),
+        ("ASGD", {}, {"step": torch.tensor(3.0), "eta": torch.tensor(0.1), "mu": torch.tensor(1.0), "ax": torch.ones(3)}),
+    ]:
+        p, optimizer = _stepped(kind, **options)
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": {0: entry}})
+        found = optimizer.state[p]
+        assert {name: value.tolist() for name, value in found.items()} == {
+            name: value.tolist() for name, value in entry.items() if value is not None and name not in ("eta", "mu")
+        }
+
+
+def test_a_state_that_is_written_counts_at_the_next_step() -> None:
+    p, adam = _stepped()
+    q, other = _stepped()
+    state = adam.state
+    for optimizer, parameter in ((adam, p), (other, q)):
+        entry = optimizer.state[parameter]
+        entry["exp_avg"], entry["exp_avg_sq"] = torch.zeros(3), torch.zeros(3)
+        entry["mine"] = 1
+    adam.state[p]["step"] += 4
+    other.load_state_dict({**other.state_dict(), "state": {0: {**adam.state_dict()["state"][0]}}})
+    for _ in range(2):
+        _step(adam, p)
+        _step(other, q)
+    assert p.tolist() == q.tolist() and state is adam.state and state[p]["step"] == 7 and other.state[q]["step"] == 7
+    assert adam.state[p]["mine"] == other.state[q]["mine"] == adam.state_dict()["state"][0]["mine"] == 1
+    again = copy.deepcopy(adam)
+    assert [entry["mine"] for entry in again.state.values()] == [1]
+
+
+@pytest.mark.parametrize("forget", [lambda o, p: o.state.clear(), lambda o, p: o.state.pop(p), lambda o, p: setattr(o, "state", {})])
+def test_a_state_that_is_removed_begins_anew(forget: Any) -> None:
+    p, adam = _stepped()
+    forget(adam, p)
+    assert len(adam.state) == 0 and adam.state_dict()["state"] == {}
+    _step(adam, p)
+    q, fresh = _stepped()
+    assert adam.state[p]["step"] == 1 and torch.equal(adam.state[p]["exp_avg"], fresh.state[q]["exp_avg"])
+
+
+def test_a_state_that_is_set_to_its_beginning_begins_anew() -> None:
+    p, adam = _stepped()
+    adam.state[p].update(step=0, exp_avg=torch.zeros(3), exp_avg_sq=torch.zeros(3))
+    _step(adam, p)
+    assert adam.state[p]["step"] == 1
+
+
+def test_a_parameter_that_replaces_another_takes_its_state() -> None:
+    p, adam = _stepped()
+    kept = adam.state.get(p)
+    for name in ("exp_avg", "exp_avg_sq"):
+        kept[name] = torch.cat([kept[name], torch.zeros(2)])
+    del adam.state[p]
+    q = adam.param_groups[0]["params"][0] = nn.Parameter(torch.cat([p.detach(), torch.ones(2)]))
+    adam.state[q] = kept
+    q.grad = torch.ones(5)
+    adam.step()
+    assert list(adam.state) == [q] and adam.state[q]["step"] == 2 and adam.state[q]["exp_avg"].shape == (5,)
+    assert adam.state[q]["exp_avg"].tolist() == pytest.approx([0.19, 0.28, 0.37, 0.1, 0.1])

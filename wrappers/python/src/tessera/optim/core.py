@@ -7,19 +7,18 @@ from __future__ import annotations
 import json
 import operator
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .. import _ops
-from .._core import calling
-from .._dtypes import float64, int64
+from .._core import TensorBase, calling
 from .._errors import InvalidValueError, about_file, as_int, as_list, as_number
 from .._tensor import Tensor
 from ..capi import adopt_all, check, ffi, handles, lib
 from ..io._safetensors import Path, _encoded
-from .optimizer import Group, Optimizer, State
+from ._states import NAMES, SCALARS, States
+from .optimizer import Group, Optimizer, State, copied
 
-SCALARS = {"step": int64, "mu_product": float64}  # states that are a number
 # Of one parameter: group, number in the group, names of its states, those that are numbers.
 Place = tuple[int, int, tuple[str, ...], list[str]]
 PAIRS = {  # options that are one in Python and two in the core
@@ -31,10 +30,11 @@ FLAGS = {"nesterov", "amsgrad", "centered", "decoupled_weight_decay", "maximize"
 
 
 class CoreOptimizer(Optimizer):
-    """An optimizer of the library. Changes of `param_groups` take effect at the next step; the tensors of `state` share
-    memory with the library's state."""
+    """An optimizer of the library. Changes of `param_groups` and `state` take effect at the next step; the tensors of `state`
+    share memory with the library's state, which copies what a program puts there."""
 
     _kind = ""
+    _states: States | None = None  # once a program has asked for them
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self._begin()
@@ -81,7 +81,7 @@ class CoreOptimizer(Optimizer):
             calling(False)
 
     def sync(self) -> None:
-        """Passes changes of `param_groups` to the library, as step() does: for a program that makes the steps."""
+        """Passes changes of `param_groups` and `state` to the library, as step() does: for a program that makes the steps."""
         self._tell()
 
     # ---- groups: from Python to the core ----
@@ -132,8 +132,9 @@ class CoreOptimizer(Optimizer):
         )
 
     def _tell(self) -> None:
-        """Passes changes of `param_groups` to the core."""
-        if not self._knows_groups():
+        """Passes changes of `param_groups` and `state` to the core."""
+        states = self._states
+        if not self._knows_groups() or states is not None and states.changed(p for params, _ in self._known for p in params):
             self._rebuild(self.state)
         for number, group in enumerate(self.param_groups):
             params, known = self._known[number]
@@ -141,10 +142,12 @@ class CoreOptimizer(Optimizer):
             if options != known:
                 check(lib.tsr_optimizer_options_set(self._handle, number, self._struct(options)))
                 self._known[number] = (params, options)
+        if states is not None:
+            states.stale = True  # soon: a step comes
 
     def _rebuild(self, state: State) -> None:
         """Makes a new core optimizer from the current groups; parameters that remain keep their state."""
-        before = self._handle, self._known
+        before, states = (self._handle, self._known), self._states
         self._begin()
         try:
             for group in self.param_groups:
@@ -154,15 +157,29 @@ class CoreOptimizer(Optimizer):
         except BaseException:
             self._handle, self._known = before
             raise
+        finally:
+            self._states = self._states if states is None else states
+        if states is not None:
+            states.taken()
 
     # ---- state: from the core to Python and back ----
 
     @property
     def state(self) -> State:
-        """What the library keeps for each parameter, by name; the tensors share its memory."""
-        return defaultdict(dict, self._entries())
+        """What the library keeps for each parameter, by name; the tensors share its memory. What a program changes in it, or
+        assigns to it, reaches the library before the next step."""
+        if self._states is None:
+            self._states = States(self)
+        self._states.refresh(self._core_entries())
+        return self._states
 
-    def _entries(self) -> list[tuple[Tensor, dict[str, Any]]]:
+    @state.setter
+    def state(self, given: Mapping[Tensor, dict[str, Any]]) -> None:
+        kept, states = dict(given), self.state
+        states.clear()
+        states.update(kept)
+
+    def _core_entries(self) -> list[tuple[Tensor, dict[str, Any]]]:
         places, entries = self._read_entries()
         return [(self._known[place[0]][0][place[1]], entry) for place, entry in zip(places, entries)]
 
@@ -194,7 +211,7 @@ class CoreOptimizer(Optimizer):
 
     def state_dict(self) -> dict[str, Any]:
         """Options and state, with parameters replaced by their numbers."""
-        if not self._knows_groups():  # changed since the last step
+        if self._states is not None or not self._knows_groups():  # changed since the last step, perhaps
             return super().state_dict()
         groups, starts, end = [], [], 0
         for group in self.param_groups:
@@ -225,13 +242,18 @@ class CoreOptimizer(Optimizer):
         if not self._knows_groups():  # changed since the last step
             self._rebuild(self.state)
         names, tensors, told = [], [], []
+        own: dict[Any, dict[str, Any]] = {}  # states of which the core knows nothing
         for number, (params, _) in enumerate(self._known):
             options = self._options(groups[number])
             told.append((params, options))
             for index, parameter in enumerate(params):
-                for state, value in entries.get(parameter, {}).items():
-                    names.append(f"{number}.{index}.{state}")
-                    tensors.append(value if isinstance(value, Tensor) else _ops.full((), value, dtype=SCALARS.get(state)))
+                entry = entries.get(parameter, {})
+                if not _begins(entry):
+                    for state in [state for state in entry if state in NAMES]:
+                        names.append(f"{number}.{index}.{state}")
+                        tensors.append(_number(state, entry[state]) if state in SCALARS else entry[state])
+                if rest := {state: value for state, value in entry.items() if state not in NAMES}:
+                    own[parameter] = rest
         described = [{"params": len(params), "options": options} for params, options in told]
         description = json.dumps({"format": 1, "kind": self._kind, "groups": described}).encode()
         text = json.dumps(names).encode()
@@ -241,6 +263,11 @@ class CoreOptimizer(Optimizer):
             )
         )
         self._known = told
+        self._states = None
+        if own:
+            states = self.state
+            for parameter, rest in own.items():
+                states[parameter].update(copied(rest))
 
     def save(self, path: Path) -> None:
         """Writes options and state to a file that every language loads."""
@@ -264,11 +291,12 @@ class CoreOptimizer(Optimizer):
                 value = parts if name in PAIRS else parts[0]
                 group[name] = bool(value) if name in FLAGS else value
             self._known[number] = (self._known[number][0], self._options(group))
+        self._states = None
 
     # ---- copies ----
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {k: v for k, v in self.__dict__.items() if k not in ("_handle", "_known", "_names", "_places", "_columns", "_room")}
+        kept = {k: v for k, v in self.__dict__.items() if k not in _OF_THE_CORE}
         return {**kept, "_own_state": list(self.state.items())}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
@@ -276,6 +304,21 @@ class CoreOptimizer(Optimizer):
         self._own_state = defaultdict(dict)
         self._begin()
         self._rebuild(defaultdict(dict, kept["_own_state"]))
+
+
+_OF_THE_CORE = ("_handle", "_known", "_names", "_places", "_columns", "_room", "_states")  # attributes that no copy shares
+
+
+def _begins(entry: dict[str, Any]) -> bool:
+    """Whether a state is that of before the first step, which the core does not keep: no steps, and only zeros."""
+    step = entry.get("step")
+    return step is not None and not step and not any(entry[state].any() for state in NAMES & entry.keys() - SCALARS.keys())
+
+
+def _number(state: str, value: Any) -> Tensor:
+    """A state that is a number, given as one or as a tensor of any dtype."""
+    number = value.item() if isinstance(value, TensorBase) else value
+    return _ops.full((), int(number) if state == "step" else number, dtype=SCALARS[state])
 
 
 def _places(names: bytes) -> list[Place]:

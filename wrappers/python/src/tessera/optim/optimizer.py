@@ -17,6 +17,11 @@ Group = dict[str, Any]
 State = defaultdict[Tensor, dict[str, Any]]
 
 
+def copied(entry: dict[str, Any]) -> dict[str, Any]:
+    """A copy of the state of a parameter."""
+    return {k: v.detach().clone() if isinstance(v, TensorBase) else v for k, v in entry.items()}
+
+
 class Optimizer:
     """Base class of optimizers. `params` are tensors, or dicts with "params" and their own options.
 
@@ -131,9 +136,7 @@ class Optimizer:
         """Loads a copy of the state."""
         self._own_state = defaultdict(dict)
         for parameter, entry in entries.items():
-            self._own_state[parameter] = {
-                k: v.detach().clone() if isinstance(v, TensorBase) else v for k, v in entry.items()
-            }
+            self._own_state[parameter] = copied(entry)
 
     def __repr__(self) -> str:
         lines = [type(self).__name__ + " ("]

@@ -82,6 +82,7 @@ class ZeroRedundancyOptimizer(Optimizer):
             whole = object.__new__(type(self.optim))  # a copy would make another optimizer of the library
             whole.__dict__.update(self.optim.__dict__)
             whole._known = list(self.optim._known)  # save() changes it
+            whole._states = None
             whole._handle = ffi.gc(cell[0], lib.tsr_optimizer_release)
             self._whole = whole
 

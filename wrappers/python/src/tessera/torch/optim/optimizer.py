@@ -13,22 +13,23 @@ from typing import Any
 
 from tessera.nn.module import RemovableHandle
 from tessera.optim import optimizer as _plain
+from tessera.optim._states import NAMES, SCALARS
 from tessera.optim.core import CoreOptimizer
 from tessera.profiler import record_function
 
 from ..._core import TensorBase
+from ..._dtypes import float32, float64, get_default_dtype
 from ..._errors import TesseraError
+from ..._ops import full
+from .._tensor import made
 
 Hooks = dict[int, Any]
 _BEFORE: Hooks = OrderedDict()  # hooks of the steps of all optimizers
 _AFTER: Hooks = OrderedDict()
 
 
-# The library's names of states.
-_STATES = frozenset([
-    "acc_delta", "ax", "exp_avg", "exp_avg_sq", "exp_inf", "grad_avg", "max_exp_avg_sq", "momentum_buffer", "mu_product", "prev",
-    "square_avg", "step", "step_size", "sum",
-])  # fmt: skip
+_COUNTLESS = frozenset(["muon", "sgd"])  # kinds that count no steps in PyTorch
+_FOLLOWS = frozenset(["eta", "mu"])  # states of PyTorch's ASGD that follow from the steps and the options
 
 
 class _Required:
@@ -195,13 +196,36 @@ class Optimizer(_plain.Optimizer):
             return self._own_state
         if not self._own_step:
             return super().state
-        for parameter, entry in CoreOptimizer._entries(self):
+        for parameter, entry in self._core_entries():
             self._own_state[parameter].update(entry)
         return self._own_state
 
     @state.setter
     def state(self, given: Any) -> None:
-        self._own_state = given
+        if isinstance(self, CoreOptimizer) and not self._own_step:
+            CoreOptimizer.state.fset(self, given)  # type: ignore[attr-defined]
+        else:
+            self._own_state = given
+
+    def _read_entries(self) -> Any:
+        """The states as PyTorch has them: its tensors, also for numbers."""
+        places, found = super()._read_entries()  # type: ignore[misc]
+        dtype = float64 if get_default_dtype() is float64 else float32
+        countless = self._kind in _COUNTLESS  # type: ignore[attr-defined]
+        entries = []
+        for plain in found:
+            if countless:
+                del plain["step"]
+            entries.append({name: made(full((), v, dtype=dtype)) if name in SCALARS else made(v) for name, v in plain.items()})
+        kept = [(place, entry) for place, entry in zip(places, entries) if entry]
+        return [place for place, _ in kept], [entry for _, entry in kept]
+
+    def _for_core(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """A state of PyTorch's as the library's."""
+        found = {name: value for name, value in entry.items() if value is not None and name not in _FOLLOWS}
+        if self._kind in _COUNTLESS and found:  # type: ignore[attr-defined]
+            found.setdefault("step", 1)
+        return found
 
     def _entries(self) -> list[tuple[Any, dict[str, Any]]]:
         if isinstance(self, CoreOptimizer) and not self._own_step:
@@ -237,13 +261,13 @@ class Optimizer(_plain.Optimizer):
 
     def _load(self, groups: Any, entries: Any) -> None:
         if isinstance(self, CoreOptimizer) and not self._own_step:
-            super()._load(groups, entries)
+            super()._load(groups, {parameter: self._for_core(entry) for parameter, entry in entries.items()})
             return
         own: Any = defaultdict(dict)
         for parameter, entry in entries.items():
             own[parameter] = {name: _fitting(name, value, parameter) for name, value in entry.items()}
         if isinstance(self, CoreOptimizer):
-            known = {p: {name: value for name, value in entry.items() if name in _STATES} for p, entry in entries.items()}
+            known = {p: {n: v for n, v in self._for_core(entry).items() if n in NAMES} for p, entry in entries.items()}
             try:
                 super()._load(groups, known)
             except TesseraError:  # the own step() uses these names for other states
