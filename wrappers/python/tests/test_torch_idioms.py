@@ -26,6 +26,17 @@ def test_train_of_a_child_is_called() -> None:
         model.train(1)  # type: ignore[arg-type]
 
 
+def test_walks_give_every_name_where_a_program_asks_for_duplicates() -> None:
+    inner = nn.BatchNorm1d(1)
+    model = nn.Sequential(inner, inner)
+    model.register_parameter("tied", inner.weight)
+    assert [name for name, _ in model.named_modules(remove_duplicate=False)] == ["", "0", "1"]
+    assert [name for name, _ in model.named_parameters(remove_duplicate=False)] == ["tied", "0.weight", "0.bias", "1.weight", "1.bias"]
+    assert [name for name, _ in model.named_parameters("m")] == ["m.tied", "m.0.bias"]
+    assert len(list(model.named_buffers(remove_duplicate=False))) == 6 and len(list(model.named_buffers())) == 3
+    assert [name for name, _ in model.named_children()] == ["0"] and len(list(model.children())) == 1
+
+
 # ---- objects that go through the library ----
 
 

@@ -249,7 +249,11 @@ class Module:
         return (m for _, m in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        return ((n, m) for n, m in self._modules.items() if m is not None)
+        found: dict[int, tuple[str, Module]] = {}
+        for name, module in self._modules.items():
+            if module is not None:
+                found.setdefault(id(module), (name, module))
+        return iter(found.values())
 
     def children(self) -> Iterator[Module]:
         return (m for _, m in self.named_children())

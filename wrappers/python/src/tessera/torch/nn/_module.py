@@ -152,14 +152,23 @@ class Module(_Module):
     def named_modules(self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[Any]:  # type: ignore[override]
         if isinstance(memo, str):  # the library's own code passes the prefix first
             memo, prefix = None, memo
+        if not remove_duplicate:
+            return self._paths(prefix)
         seen = None if memo is None else {id(module) for module in memo}
         return super().named_modules(prefix, seen)
 
     def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[Any]:
-        return super().named_parameters(prefix, recurse)
+        return super().named_parameters(prefix, recurse) if remove_duplicate else self._all_named("_parameters", prefix, recurse)
 
     def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[Any]:
-        return super().named_buffers(prefix, recurse)
+        return super().named_buffers(prefix, recurse) if remove_duplicate else self._all_named("_buffers", prefix, recurse)
+
+    def _all_named(self, table: str, prefix: str, recurse: bool) -> Iterator[Any]:
+        """The tensors of a table by each of their names."""
+        for path, module in self._paths(prefix) if recurse else ((prefix, self),):
+            for name, value in module.__dict__[table].items():
+                if value is not None:
+                    yield f"{path}.{name}" if path else name, value
 
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
         """Puts a module in the place that a path names."""
