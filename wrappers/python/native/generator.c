@@ -3,11 +3,18 @@
  * The type GeneratorBase: makes and releases a generator's handle. _random.py has the rest. */
 #include "native.h"
 
-/* Class(seed=0): any int; its low 64 bits are used. */
+/* Class(seed=0): any int; its low 64 bits are used. Class(generator): another object for it. */
 static PyObject* generator_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static char* names[] = {"seed", NULL};
   PyObject *seed = NULL, *whole = NULL;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &seed)) return NULL;
+  if (seed != NULL && PyObject_TypeCheck(seed, tpy.generator)) {
+    PyObject* same = type->tp_alloc(type, 0);
+    if (same == NULL) return NULL;
+    ((tpy_held*)same)->handle = ((tpy_held*)seed)->handle;
+    tsr_generator_retain(((tpy_held*)same)->handle);
+    return same;
+  }
   if (seed != NULL && !PyIndex_Check(seed)) {
     return PyErr_Format(tpy.type_error, "seed: expected an int, got %s", Py_TYPE(seed)->tp_name);
   }

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -173,3 +174,24 @@ def test_a_parameter_that_replaces_another_takes_its_state() -> None:
     adam.step()
     assert list(adam.state) == [q] and adam.state[q]["step"] == 2 and adam.state[q]["exp_avg"].shape == (5,)
     assert adam.state[q]["exp_avg"].tolist() == pytest.approx([0.19, 0.28, 0.37, 0.1, 0.1])
+
+
+# ---- generators ----
+
+
+def test_a_generator_tells_its_seed_and_goes_to_workers() -> None:
+    made = torch.Generator().manual_seed(1234)
+    assert made.initial_seed() == 1234 and repr(made) == "Generator(seed=1234, offset=0)"
+    loader = torch.utils.data.DataLoader(range(4), shuffle=True, num_workers=1, generator=made)
+    assert sorted(batch.item() for batch in loader) == [0, 1, 2, 3]
+    again = pickle.loads(pickle.dumps(made))
+    assert torch.equal(torch.rand(2, generator=made), torch.rand(2, generator=again))
+
+
+def test_the_default_generator_is_one_of_torch() -> None:
+    assert torch.manual_seed(7) is torch.default_generator and isinstance(torch.default_generator, torch.Generator)
+    state = torch.default_generator.get_state()
+    assert torch.equal(state, torch.get_rng_state()) and torch.initial_seed() == 7
+    first = torch.rand(2)
+    torch.default_generator.set_state(state)
+    assert torch.equal(torch.rand(2), first)

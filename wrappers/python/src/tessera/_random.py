@@ -32,9 +32,13 @@ class Generator(GeneratorBase):
         return seed
 
     def initial_seed(self) -> int:
-        return self.get_state()[0]
+        return self._state()[0]
 
     def get_state(self) -> tuple[int, int]:
+        return self._state()
+
+    def _state(self) -> tuple[int, int]:
+        """Seed and offset, whatever get_state() of a class gives."""
         seed, offset = ffi.new("uint64_t*"), ffi.new("uint64_t*")
         check(lib.tsr_generator_get_state(handle(self), seed, offset))
         return int(seed[0]), int(offset[0])
@@ -46,10 +50,10 @@ class Generator(GeneratorBase):
         check(lib.tsr_generator_set_state(handle(self), *numbers))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (self.get_state(),))
+        return (_rebuild, (self._state(),))
 
     def __repr__(self) -> str:
-        seed, offset = self.get_state()
+        seed, offset = self._state()
         return f"Generator(seed={seed}, offset={offset})"
 
 

@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import _random
+from .._core import GeneratorBase
 from .._device import CPU, Device, device_of
 from .._dtypes import uint8
 from .._interop import from_bytes
-from .._random import default_generator, initial_seed
+from .._random import initial_seed
 from ._namespace import lookup
 from ._tensor import made
 
@@ -39,16 +40,6 @@ def _unpacked(state: list[int]) -> tuple[int, int]:
     return first, second
 
 
-def get_rng_state() -> Any:
-    """The state of the default generator, as a tensor of bytes."""
-    return _as_bytes(_random.get_rng_state())
-
-
-def set_rng_state(new_state: Any) -> None:
-    """Sets the state of the default generator."""
-    _random.set_rng_state(_as_state(new_state))
-
-
 class Generator(_random.Generator):
     """A stream of random numbers. Its numbers are the library's, not PyTorch's."""
 
@@ -63,13 +54,13 @@ class Generator(_random.Generator):
         return CPU
 
     def get_state(self) -> Any:
-        return _as_bytes(super().get_state())
+        return _as_bytes(self._state())
 
     def set_state(self, new_state: Any) -> None:
         super().set_state(_as_state(new_state))
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self.get_state().tolist(),)
+        return _rebuilt, (list(_STATE.pack(*self._state())),)
 
     def clone_state(self) -> Any:
         """Another generator in the same state."""
@@ -85,9 +76,22 @@ def _rebuilt(state: list[int]) -> Generator:
     return made_
 
 
+default_generator: Generator = GeneratorBase.__new__(Generator, _random.default_generator)
+
+
+def get_rng_state() -> Any:
+    """The state of the default generator, as a tensor of bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Sets the state of the default generator."""
+    default_generator.set_state(new_state)
+
+
 def manual_seed(seed: int) -> Any:
     """Seeds the default generator."""
-    return _random.manual_seed(int(seed))
+    return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:

@@ -303,7 +303,7 @@ _passes = itertools.count()
 def _base_seed(generator: Generator | None, number: int) -> int:
     """The seed of the first worker. It follows the generator but draws nothing from it, because the order of the samples
     is that of a loader without workers, and of the loaders of other languages. The function is SplitMix64."""
-    state, offset = (default_generator if generator is None else generator).get_state()
+    state, offset = (default_generator if generator is None else generator)._state()
     mixed = 0
     for part in (state, offset, number):
         mixed = (mixed + part + 0x9E3779B97F4A7C15) % 2**64
