@@ -195,3 +195,25 @@ def test_the_default_generator_is_one_of_torch() -> None:
     first = torch.rand(2)
     torch.default_generator.set_state(state)
     assert torch.equal(torch.rand(2), first)
+
+
+# ---- gradients ----
+
+
+def test_zeros_stand_for_unused_inputs_of_any_iterable() -> None:
+    x, y = torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)
+    found = torch.autograd.grad((x * 2).sum(), iter([x, y]), materialize_grads=True)
+    assert [grad.tolist() for grad in found] == [[2, 2], [0, 0, 0]]
+
+
+def test_filling_with_a_tensor_keeps_its_gradient() -> None:
+    x, value = torch.ones(2, 3, requires_grad=True), torch.tensor(4.0, requires_grad=True)
+    y = x * 1
+    y[0].fill_(value)
+    (y * 2).sum().backward()
+    assert value.grad.item() == 6 and x.grad.tolist() == [[0, 0, 0], [2, 2, 2]]
+    torch.fill(x, value).sum().backward()
+    assert value.grad.item() == 12 and torch.fill(x, value).tolist() == [[4, 4, 4], [4, 4, 4]]
+    assert torch.ones(2, dtype=torch.int64).fill_(torch.tensor(1.7)).tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="without axes"):
+        torch.ones(2).fill_(torch.ones(1))

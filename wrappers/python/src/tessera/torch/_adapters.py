@@ -390,6 +390,15 @@ def unravel(indices: Any, shape: Any) -> tuple[Any, ...]:
     return tuple(reversed(found))
 
 
+def filled(input: Any, value: Any) -> Any:
+    """fill_: with a number, or with a tensor without axes, which gets the sum of the gradient."""
+    if not isinstance(value, TensorBase):
+        return TensorBase.fill_(input, fitting(input, value))
+    if value.ndim:
+        raise InvalidValueError(f"fill_(): value: expected a number or a tensor without axes, got shape {tuple(value.shape)}")
+    return input.copy_(value)
+
+
 def diagonal_filled(input: Any, value: Any, wrap: bool) -> Any:
     """fill_diagonal_: of the axes of a tensor whose axes have one size, or of a matrix; `wrap` continues in tall ones."""
     if input.ndim < 2 or (input.ndim > 2 and len(set(input.shape)) > 1):

@@ -50,9 +50,10 @@ def grad(
     only_inputs: bool = True, allow_unused: Any = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> Any:
     unused = bool(allow_unused or materialize_grads)
+    inputs = inputs if isinstance(inputs, TensorBase) else list(inputs)
     found = _autograd.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, unused, is_grads_batched)
     if materialize_grads:
-        wanted = [inputs] if isinstance(inputs, Tensor) else inputs
+        wanted = [inputs] if isinstance(inputs, TensorBase) else inputs
         front = _rows_of(grad_outputs) if is_grads_batched else ()
         found = tuple(given.new_zeros((*front, *given.shape)) if made is None else made for given, made in zip(wanted, found))
     return retyped(found)
