@@ -217,3 +217,10 @@ def test_filling_with_a_tensor_keeps_its_gradient() -> None:
     assert torch.ones(2, dtype=torch.int64).fill_(torch.tensor(1.7)).tolist() == [1, 1]
     with pytest.raises(RuntimeError, match="without axes"):
         torch.ones(2).fill_(torch.ones(1))
+
+
+def test_a_deep_copy_of_a_parameter_has_no_gradient() -> None:
+    model = nn.Linear(2, 1)
+    model(torch.ones(1, 2)).sum().backward()
+    twin = copy.deepcopy(model)
+    assert all(p.grad is None for p in twin.parameters()) and all(p.grad is not None for p in model.parameters())

@@ -33,10 +33,7 @@ class Parameter(Tensor, _Parameter):
         return type(self)(self, self.requires_grad)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
-        made = type(self)(self.detach().clone(), self.requires_grad)
-        if (grad := self.grad) is not None:
-            made.grad = grad.detach().clone()
-        memo[id(self)] = made
+        made = memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
         return made
 
     def __reduce_ex__(self, protocol: Any) -> Any:
