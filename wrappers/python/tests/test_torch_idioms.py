@@ -38,6 +38,21 @@ def test_walks_give_every_name_where_a_program_asks_for_duplicates() -> None:
     assert [name for name, _ in model.named_children()] == ["0"] and len(list(model.children())) == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [("LayerNorm", (3,)), ("RMSNorm", (3,)), ("GroupNorm", (1, 3)), ("BatchNorm2d", (3,)), ("PReLU", ())],
+)
+def test_a_layer_begins_with_its_own_reset(kind: str, args: Any) -> None:
+    class Halved(getattr(nn, kind)):  # type: ignore[misc]
+        def reset_parameters(self) -> None:
+            super().reset_parameters()
+            nn.init.constant_(self.weight, 0.5)
+
+    layer = Halved(*args)
+    assert layer.weight.unique().tolist() == [0.5]
+    assert getattr(layer, "running_var", torch.ones(1)).unique().tolist() == [1.0]
+
+
 # ---- objects that go through the library ----
 
 

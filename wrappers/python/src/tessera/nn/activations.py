@@ -9,7 +9,7 @@ from typing import Any
 
 from .._modes import no_grad
 from .._errors import InvalidValueError, as_list, as_number
-from .._ops import full
+from .._ops import empty
 from .._tensor import Tensor
 from . import functional as F
 from .module import Module
@@ -170,7 +170,8 @@ class PReLU(Module):
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, as_number(init, "init")
-        self.weight = Parameter(full((num_parameters,), self.init, device=device, dtype=dtype))
+        self.weight = Parameter(empty((num_parameters,), device=device, dtype=dtype))
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Sets the weight to its first value."""

@@ -55,8 +55,9 @@ class LayerNorm(Module):
         self.eps = eps
         affine = elementwise_affine
         shape = self.normalized_shape
-        self.register_parameter("weight", Parameter(_ops.ones(shape, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(_ops.zeros(shape, dtype=dtype)) if affine and bias else None)
+        self.register_parameter("weight", Parameter(_ops.empty(shape, dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(_ops.empty(shape, dtype=dtype)) if affine and bias else None)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Sets weight and bias to their first values."""

@@ -30,14 +30,15 @@ class _Norm(Module):
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.register_parameter("weight", Parameter(_ops.ones((num_features,), dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(_ops.zeros((num_features,), dtype=dtype)) if affine and bias else None)
+        self.register_parameter("weight", Parameter(_ops.empty((num_features,), dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(_ops.empty((num_features,), dtype=dtype)) if affine and bias else None)
         track = track_running_stats
         kind = None if dtype is None else dtype_of(dtype)
         wide = float32 if kind in (float16, bfloat16) else kind
-        self.register_buffer("running_mean", _ops.zeros((num_features,), dtype=wide) if track else None)
-        self.register_buffer("running_var", _ops.ones((num_features,), dtype=wide) if track else None)
-        self.register_buffer("num_batches_tracked", _ops.zeros((), dtype=int64) if track else None)
+        self.register_buffer("running_mean", _ops.empty((num_features,), dtype=wide) if track else None)
+        self.register_buffer("running_var", _ops.empty((num_features,), dtype=wide) if track else None)
+        self.register_buffer("num_batches_tracked", _ops.empty((), dtype=int64) if track else None)
+        self.reset_parameters()
 
     def reset_running_stats(self) -> None:
         """Sets the running statistics to those of no batch."""
@@ -153,8 +154,9 @@ class GroupNorm(Module):
         if as_int(num_groups, "num_groups") < 1 or as_int(num_channels, "num_channels") % num_groups:
             raise InvalidValueError(f"num_groups: expected a divisor of {num_channels} channels, got {num_groups}")
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
-        self.register_parameter("weight", Parameter(_ops.ones((num_channels,), dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(_ops.zeros((num_channels,), dtype=dtype)) if affine and bias else None)
+        self.register_parameter("weight", Parameter(_ops.empty((num_channels,), dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(_ops.empty((num_channels,), dtype=dtype)) if affine and bias else None)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Sets weight and bias to their first values."""
@@ -182,8 +184,9 @@ class RMSNorm(Module):
         sizes = [normalized_shape] if isinstance(normalized_shape, int) else as_list(normalized_shape, "normalized_shape")
         self.normalized_shape = tuple(as_int(n, "normalized_shape") for n in sizes)
         self.eps = eps
-        weight = Parameter(_ops.ones(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
+        weight = Parameter(_ops.empty(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
         self.register_parameter("weight", weight)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Sets the weight to its first value."""
