@@ -53,6 +53,26 @@ def test_a_layer_begins_with_its_own_reset(kind: str, args: Any) -> None:
     assert getattr(layer, "running_var", torch.ones(1)).unique().tolist() == [1.0]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SiLU(inplace=True)", "LeakyReLU(0.5, True)", "Dropout(0.5, True)", "Dropout1d(0.5, True)", "Dropout2d(0.5, True)",
+        "Dropout3d(0.5, True)", "AlphaDropout(0.5, True)", "FeatureAlphaDropout(0.5, True)", "ReLU6(True)", "Hardswish(True)",
+    ],
+)  # fmt: skip
+def test_a_layer_in_place_writes_into_its_input(text: str) -> None:
+    layer = eval(f"nn.{text}")
+    x = torch.randn(2, 3, 4, 4, 4) if "3d" in text else torch.randn(2, 3, 4) if "1d" in text else torch.randn(2, 3, 4, 4)
+    before = x.clone()
+    assert layer(x) is x and not torch.equal(x, before) and "inplace=True" in repr(layer)
+    leaf = before.clone().requires_grad_()
+    layer(leaf * 1).sum().backward()
+    assert leaf.grad is not None
+    layer.inplace = False
+    again = before.clone()
+    assert layer(again) is not again and torch.equal(again, before)
+
+
 # ---- objects that go through the library ----
 
 

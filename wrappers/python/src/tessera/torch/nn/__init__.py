@@ -138,6 +138,30 @@ def _broadcasting(plain: Any, join: Any) -> Callable[..., Any]:
     return forward
 
 
+def _dropping(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    return lambda layer, input: function(input, layer.p, layer.training, True)
+
+
+# Layers whose `inplace` the library's lack, as calls of functions that have it.
+_IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "AlphaDropout": _dropping(functional.alpha_dropout),
+    "Dropout": _dropping(functional.dropout),
+    "Dropout1d": _dropping(functional.dropout1d),
+    "Dropout2d": _dropping(functional.dropout2d),
+    "Dropout3d": _dropping(functional.dropout3d),
+    "FeatureAlphaDropout": _dropping(functional.feature_alpha_dropout),
+    "LeakyReLU": lambda layer, input: functional.leaky_relu(input, layer.negative_slope, True),
+    "SiLU": lambda layer, input: functional.silu(input, True),
+}
+
+
+def _writing(plain: Any, write: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def forward(self: Any, input: Any) -> Any:
+        return write(self, input) if self.__dict__.get("inplace") else plain.forward(self, input)
+
+    return forward
+
+
 def _adapted(name: str) -> Any:
     """The library's layer of this name as a class of torch.nn; what is no layer, as it is."""
     plain = getattr(_nn, name, None)
@@ -147,6 +171,8 @@ def _adapted(name: str) -> Any:
     body: dict[str, Any] = {"__init__": _initializer(plain, layer), "__module__": __name__, "__doc__": plain.__doc__}
     if name in _PAIRS:
         body["forward"] = _broadcasting(plain, _PAIRS[name])
+    if name in _IN_PLACE:
+        body["forward"] = _writing(plain, _IN_PLACE[name])
     if name in TEXTS:
         body["extra_repr"] = _printer(TEXTS[name], layer)
     if "Conv" in name:
