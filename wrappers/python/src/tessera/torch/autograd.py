@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from .. import autograd as _autograd
@@ -50,7 +51,7 @@ def grad(
     only_inputs: bool = True, allow_unused: Any = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> Any:
     unused = bool(allow_unused or materialize_grads)
-    inputs = inputs if isinstance(inputs, TensorBase) else list(inputs)
+    inputs = list(inputs) if isinstance(inputs, Iterator) else inputs
     found = _autograd.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, unused, is_grads_batched)
     if materialize_grads:
         wanted = [inputs] if isinstance(inputs, TensorBase) else inputs
