@@ -85,6 +85,8 @@ class CachingAllocator : public Allocator {
   // but not cached. Throws as allocate does. `nbytes` is a multiple of 2 MiB.
   [[nodiscard]] void* take_segment(uint64_t nbytes);
   void give_back_segment(void* data, uint64_t nbytes) noexcept;
+  // See MemoryLimits. Before the first take_segment.
+  void set_lent_in_front(uint64_t (*lent)() noexcept) noexcept { limits_.set_lent_in_front(lent); }
 
  private:
   // Under the lock; those that take it release it while they call the device or a callback.

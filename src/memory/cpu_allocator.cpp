@@ -34,6 +34,10 @@ void give_back_chunk(void* chunk) noexcept {
   g_chunks.fetch_sub(1, std::memory_order_relaxed);
   CpuAllocator::get().caching()->give_back_segment(chunk, small::kChunkBytes);
 }
+uint64_t lent_by_lists() noexcept {
+  const small::DataTotals lists = small::data_totals();
+  return static_cast<uint64_t>(std::max<int64_t>(lists.lent[1] - lists.returned[1], 0));
+}
 void note_span() noexcept {
   CpuAllocator::get().take_peak();
 }
@@ -59,6 +63,7 @@ void raise(int64_t& peak, int64_t value) noexcept {
 }  // namespace
 
 CpuAllocator::CpuAllocator() : Allocator(Device{}), core_(Device{}, cpu_device_interface()) {
+  core_.set_lent_in_front(lent_by_lists);
   small::set_chunk_source({take_chunk, give_back_chunk});
   small::g_span_taken = note_span;
 }

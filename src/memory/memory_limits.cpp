@@ -74,13 +74,18 @@ MemoryPressure MemoryLimits::pressure(uint64_t requested) const noexcept {
   return {state_.device, requested, cached_free, live};
 }
 
+void MemoryLimits::add_lent_in_front(MemoryPressure& event) const noexcept {
+  if (lent_in_front_ != nullptr) event.live += lent_in_front_();
+}
+
 bool MemoryLimits::call_callbacks(CachingLock& lock, uint64_t requested) {
   // A host's callback runs on a thread of the host, never on one of the pool.
   if (callbacks_.empty() || t_in_pressure_callback || in_pool_part()) return false;
   const auto callbacks = callbacks_;
-  const MemoryPressure event = pressure(requested);
+  MemoryPressure event = pressure(requested);
   bool freed = false;
   lock.unlock();
+  add_lent_in_front(event);
   {
     const InPressureCallback inside;
     for (const PressureCallback& callback : callbacks) {
@@ -94,11 +99,12 @@ bool MemoryLimits::call_callbacks(CachingLock& lock, uint64_t requested) {
 void MemoryLimits::fail_out_of_memory(CachingLock& lock, uint64_t requested,
                                       const FreeAndLent& now) {
   ++state_.stats.num_ooms;
-  const MemoryPressure event = pressure(requested);
+  MemoryPressure event = pressure(requested);
   const uint64_t held = state_.reserved();
   const uint64_t limit = limit_;
   const auto observers = observers_;
   lock.unlock();
+  add_lent_in_front(event);
   state_.blocks.out_of_memory(requested);
   for (const OutOfMemoryObserver& observer : observers) {
     observer.function(observer.user, event, limit);

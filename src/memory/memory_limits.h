@@ -49,6 +49,10 @@ class MemoryLimits {
   // Calls the callbacks without the lock. True when one may have freed something.
   bool call_callbacks(CachingLock& lock, uint64_t requested);
 
+  // Tells how many bytes an allocator in front of this one has lent out of its segments, which the
+  // pools do not know. Called without the lock.
+  void set_lent_in_front(uint64_t (*lent)() noexcept) noexcept { lent_in_front_ = lent; }
+
   // ---- Out of memory ----
   void add(OutOfMemoryObserver observer) { observers_.push_back(observer); }
   void remove(OutOfMemoryObserver observer) noexcept;
@@ -61,11 +65,14 @@ class MemoryLimits {
 
  private:
   [[nodiscard]] MemoryPressure pressure(uint64_t requested) const noexcept;
+  void add_lent_in_front(MemoryPressure& event) const noexcept;
+
   CachingState& state_;
   const OutOfMemoryText text_;
   uint64_t limit_ = UINT64_MAX;
   uint64_t threshold_ = UINT64_MAX;
   uint64_t claimed_ = 0;  // bytes being asked of the device just now
+  uint64_t (*lent_in_front_)() noexcept = nullptr;
   SmallVector<PressureCallback, 2> callbacks_;
   SmallVector<OutOfMemoryObserver, 2> observers_;
 };

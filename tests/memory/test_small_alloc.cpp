@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "memory/cpu_allocator.h"
+#include "memory/sizes.h"
 #include "memory/small_heap.h"
 #include "support/failing_allocations.h"
 
@@ -223,6 +224,36 @@ TEST(SmallAlloc, refuses_a_chunk_beyond_the_limit_and_recovers) {
   blocks.push_back(take(60000));
   for (void* block : blocks) small::release(block);
   small::verify();
+}
+
+TEST(SmallAlloc, bytes_in_use_are_told_when_memory_runs_out) {
+  if (kSmallListsOff) GTEST_SKIP() << "the address sanitizer's blocks are in no list";
+  CpuAllocator& cpu = CpuAllocator::get();
+  CachingAllocator& pools = *cpu.caching();
+  std::vector<void*> blocks;
+  for (int i = 0; i < 500; ++i) blocks.push_back(cpu.allocate(32768, nullptr));
+  const auto live = static_cast<uint64_t>(cpu.stats().allocated_bytes.all.current);
+  ASSERT_GE(live, 500U * 32768U);
+  uint64_t told = 0;
+  const PressureCallback callback{[](void* user, const MemoryPressure& event) {
+                                    *static_cast<uint64_t*>(user) = event.live;
+                                    return false;
+                                  },
+                                  &told};
+  pools.add_pressure_callback(callback);
+  pools.set_limit(static_cast<uint64_t>(pools.stats().reserved_bytes.all.current));
+  try {
+    static_cast<void>(cpu.allocate(uint64_t{1} << 30, nullptr));
+    ADD_FAILURE() << "beyond the limit";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find(concat("of which ", in_bytes(live), " in use")),
+              std::string::npos)
+        << error.message();
+  }
+  EXPECT_EQ(told, live);
+  pools.set_limit(UINT64_MAX);
+  pools.remove_pressure_callback(callback);
+  for (void* block : blocks) cpu.deallocate(block, 32768);
 }
 
 // A host that frees tensors in a callback while the lists wait for a new chunk.
