@@ -71,6 +71,7 @@ struct Segment {
   uint64_t size = 0;
   uint64_t reserved = 0;  // of addresses, when the segment can grow; 0 when it cannot
   bool busy = false;      // growing or shrinking on some thread that has dropped the lock
+  bool oversize = false;  // was too large to be split when it was made; counted
   Block* first = nullptr;
   Block* last = nullptr;
   Segment* prev = nullptr;

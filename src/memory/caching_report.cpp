@@ -156,6 +156,8 @@ void CachingAllocator::verify() const {
              "inactive_split_bytes wrong");
   TSR_ASSERT(sums.oversize_allocations.current == stats.oversize_allocations.current,
              "oversize_allocations wrong");
+  TSR_ASSERT(sums.oversize_segments.current == stats.oversize_segments.current,
+             "oversize_segments wrong");
   TSR_ASSERT(blocks_.lent_count() == static_cast<uint64_t>(sums.allocated.all.current),
              "lent blocks miscounted");
   blocks_.verify(free_blocks);

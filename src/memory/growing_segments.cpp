@@ -50,6 +50,7 @@ Segment* SegmentStore::growable(const BlockPool& pool, uint64_t size) noexcept {
 Segment* SegmentStore::reserve_range(CachingLock& lock, BlockPool& pool, uint64_t size) {
   Segment* segment = new_segment();
   segment->size = 0;
+  segment->oversize = false;
   segment->first = segment->last = nullptr;
   lock.unlock();
   uint64_t free_bytes = 0;

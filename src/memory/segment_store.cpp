@@ -15,6 +15,7 @@ void verify_segment(const Segment& segment, const CachingState& state, const Blo
   const PoolKind kind = segment.first->pool->kind;
   sums.segment.add(kind, 1);
   sums.reserved_bytes.add(kind, segment.size);
+  if (segment.oversize) sums.oversize_segments.add(1);
   const std::byte* expected = segment.data;
   const Block* before = nullptr;
   for (const Block* block = segment.first; block != nullptr; block = block->next) {
@@ -142,7 +143,6 @@ int32_t SegmentStore::allocate_raw(CachingLock& lock, const SegmentRequest& requ
   lock.lock();
   if (!settle(code, request.kind, *out, size)) return code;
   state_.stats.segment.add(request.kind, 1);
-  if (size >= state_.settings.max_split_size) state_.stats.oversize_segments.add(1);
   return kDeviceOk;
 }
 
@@ -152,6 +152,8 @@ void SegmentStore::adopt(BlockPool& pool, Segment* segment, Block* block, void* 
   segment->data = static_cast<std::byte*>(data);
   segment->size = size;
   segment->reserved = 0;
+  segment->oversize = size >= state_.settings.max_split_size;
+  if (segment->oversize) state_.stats.oversize_segments.add(1);
   segment->first = segment->last = block;
   push_front(segments_, segment);
   block->data = segment->data;
@@ -183,6 +185,7 @@ std::vector<Segment*> SegmentStore::idle_segments() const {
 void SegmentStore::detach(Segment* segment, Segment*& doomed) noexcept {
   blocks_.leave_pool(segment->first);
   unlink(segments_, segment);
+  if (segment->oversize) state_.stats.oversize_segments.subtract(1);
   detached_bytes_ += segment->size;
   push_front(doomed, segment);
 }
@@ -225,7 +228,6 @@ void SegmentStore::count_given_back(PoolKind kind, const void* data, uint64_t nb
   ++state_.stats.num_device_free;
   state_.stats.segment.subtract(kind, 1);
   state_.stats.reserved_bytes.subtract(kind, nbytes);
-  if (nbytes >= state_.settings.max_split_size) state_.stats.oversize_segments.subtract(1);
   state_.history.add(HistoryAction::kSegmentFree, data, nbytes, nullptr);
 }
 

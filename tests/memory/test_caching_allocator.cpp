@@ -202,6 +202,22 @@ TEST_F(CachingAllocator, never_splits_blocks_above_the_largest_split_size) {
   give(small, 30 * kMiB);
 }
 
+TEST_F(CachingAllocator, counts_segments_as_oversize_by_the_settings_that_made_them) {
+  give(take(100 * kMiB), 100 * kMiB);
+  CachingSettings settings;
+  settings.max_split_size = 50 * kMiB;
+  allocator_->configure(settings);
+  EXPECT_EQ(stats().oversize_segments.current, 0);
+  allocator_->trim(0);
+  EXPECT_EQ(stats().oversize_segments.current, 0);
+  give(take(100 * kMiB), 100 * kMiB);
+  EXPECT_EQ(stats().oversize_segments.current, 1);
+  allocator_->configure({});
+  allocator_->verify();
+  allocator_->trim(0);
+  EXPECT_EQ(stats().oversize_segments.current, 0);
+}
+
 TEST_F(CachingAllocator, collects_old_segments_above_the_threshold) {
   CachingSettings settings;
   settings.garbage_collection_threshold = 0.5;
