@@ -71,15 +71,23 @@ size_t KeptMemory::lent() const {
 
 void KeptMemory::retire() noexcept {
   bool is_last = false;
-  {
+  Block block{};
+  // Retired only when no free block is left: until then nobody else may destroy the object.
+  const auto take_free = [&] {
     const std::lock_guard lock(mutex_);
-    is_retired_ = true;
-    std::erase_if(blocks_, [&](const Block& block) {
-      if (!block.is_lent) behind_.deallocate(block.data, block.nbytes);
-      return !block.is_lent;
-    });
-    is_last = is_over();
-  }
+    const auto found = std::find_if(blocks_.begin(), blocks_.end(),
+                                    [](const Block& each) { return !each.is_lent; });
+    if (found == blocks_.end()) {
+      is_retired_ = true;
+      is_last = is_over();
+      return false;
+    }
+    block = *found;
+    blocks_.erase(found);
+    return true;
+  };
+  // Without the lock: the allocator behind may call the host, which may free blocks of this one.
+  while (take_free()) behind_.deallocate(block.data, block.nbytes);
   if (is_last) delete this;
 }
 

@@ -3,6 +3,8 @@
 // The store between kept device work and the allocator of its device.
 #include "memory/kept_memory.h"
 
+#include <utility>
+
 #include "memory/simulated_fixture.h"
 
 namespace tsr::test {
@@ -55,6 +57,30 @@ TEST_F(KeptMemory, P17_the_best_of_several_blocks_is_lent) {
   EXPECT_EQ(kept->allocate(1000, nullptr), wide);
   kept->deallocate(narrow, 1000);
   kept->deallocate(wide, 1000);
+}
+
+// As an allocator of the host that drops tensors while it frees.
+class Dropping final : public tsr::CachingAllocator {
+ public:
+  using tsr::CachingAllocator::CachingAllocator;
+  void deallocate(void* block, uint64_t nbytes) noexcept override {
+    if (void* const held = std::exchange(held_, nullptr)) store_->deallocate(held, 1000);
+    tsr::CachingAllocator::deallocate(block, nbytes);
+  }
+  void* held_ = nullptr;
+  tsr::KeptMemory* store_ = nullptr;
+};
+
+TEST_F(KeptMemory, P17_the_allocator_behind_may_free_blocks_while_the_work_ends) {
+  Dropping behind(sim::device(), sim::device_interface());
+  auto kept = tsr::KeptMemory::make(behind);
+  void* const free = kept->allocate(1000, nullptr);
+  behind.held_ = kept->allocate(1000, nullptr);
+  behind.store_ = kept.get();
+  kept->deallocate(free, 1000);
+  kept.reset();
+  EXPECT_EQ(behind.held_, nullptr);
+  EXPECT_EQ(behind.stats().allocated.all.current, 0);
 }
 
 TEST_F(KeptMemory, P17_blocks_that_outlive_the_work_go_back_one_by_one) {
