@@ -30,7 +30,8 @@ SharedMemory& shared_arg(const Tensor& tensor) {
   return *memory;
 }
 
-// Gives back the count of a handle in transit, whatever becomes of the call that opens it.
+// Gives back the count of a handle in transit once its memory is open, whatever becomes of the rest
+// of the call.
 class Arrival {
  public:
   explicit Arrival(bool counted) noexcept : counted_(counted) {}

@@ -7,10 +7,11 @@
  * versions; autograd does not record them, but for those named tsr_collective_, which return new
  * tensors. Tensors may have any layout; those of a device that the backend does not serve travel
  * through the host. Failures of an operation are those of tsr_work_wait: SHAPE, DTYPE or VALUE
- * if the ranks ask for different things, CANCELLED if an operation was not done in time or the
- * group was aborted, BACKEND if a rank has ended or the backend has failed. After CANCELLED and
- * BACKEND every later operation of the group fails with CANCELLED and the first reason.
- * docs/guide/distributed.md describes how programs are started. */
+ * if the ranks ask for different things of a collective and the group is not unchecked,
+ * CANCELLED if an operation was not done in time or the group was aborted, BACKEND if a rank has
+ * ended or the backend has failed. After CANCELLED and BACKEND every later operation of the
+ * group fails with CANCELLED and the first reason. docs/guide/distributed.md describes how
+ * programs are started. */
 #ifndef TESSERA_DIST_H_
 #define TESSERA_DIST_H_
 
@@ -165,7 +166,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_group_send(
     tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
 
 /* Receives a tensor from one rank, or, without a peer, from whichever sends first.
- * As tsr_group_send. SHAPE or DTYPE of both operations if the message does not fit. */
+ * As tsr_group_send. SHAPE or DTYPE of both operations if the message does not fit on "threads".
+ * On "mpi" a message of another length is SHAPE of the receive only, and its elements count as
+ * those of the receiving tensor's dtype. */
 TSR_API TSR_NODISCARD tsr_status tsr_group_recv(
     tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
 

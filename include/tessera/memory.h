@@ -102,7 +102,7 @@ struct tsr_memory_event {
   tsr_device_type device_type;
   int32_t device_index;
   int32_t pad0;
-  int64_t requested; /* bytes the failing call asked for */
+  int64_t requested; /* bytes the call asked for */
   int64_t cached_free; /* bytes held but not in use */
   int64_t live_bytes; /* bytes in use */
   int64_t live_handles; /* tensors alive in the process */

@@ -1452,7 +1452,9 @@
     work::Ptr{tsr_work})::tsr_status
 
 # Receives a tensor from one rank, or, without a peer, from whichever sends first.
-# As tsr_group_send. SHAPE or DTYPE of both operations if the message does not fit.
+# As tsr_group_send. SHAPE or DTYPE of both operations if the message does not fit on
+# "threads". On "mpi" a message of another length is SHAPE of the receive only, and its
+# elements count as those of the receiving tensor's dtype.
 @c tsr_group_recv(group::tsr_group, tensor::tsr_tensor, peer::Int64, tag::Int64,
     work::Ptr{tsr_work})::tsr_status
 

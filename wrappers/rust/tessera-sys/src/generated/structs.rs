@@ -499,7 +499,7 @@ pub struct tsr_memory_event {
     pub device_index: i32,
     /// pad0.
     pub pad0: i32,
-    /// bytes the failing call asked for
+    /// bytes the call asked for
     pub requested: i64,
     /// bytes held but not in use
     pub cached_free: i64,
