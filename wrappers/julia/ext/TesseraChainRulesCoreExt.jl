@@ -16,13 +16,20 @@ function ChainRulesCore.rrule(::Type{Array}, t::Tensor)
 end
 
 function ChainRulesCore.rrule(::typeof(taped), f, tensors::Tensor...)
-    leaves = map(t -> requires_grad!(detach(t)), tensors)
-    output = enable_grad(() -> f(leaves...))
+    given = map(detach, tensors)
+    leaves = filter(has_gradient, collect(Tensor, given))
+    foreach(requires_grad!, leaves)
+    output = enable_grad(() -> f(given...))
     function back(gradient)
-        found = grad(output, collect(leaves); gradient=unthunk(gradient), retain_graph=true, allow_unused=true)
-        return (NoTangent(), NoTangent(), map(g -> g === nothing ? ZeroTangent() : g, found)...)
+        found = requires_grad(output) ?
+            grad(output, leaves; gradient=unthunk(gradient), retain_graph=true, allow_unused=true) : map(_ -> nothing, leaves)
+        tangents = Iterators.Stateful(map(g -> g === nothing ? ZeroTangent() : g, found))
+        return (NoTangent(), NoTangent(), map(t -> has_gradient(t) ? popfirst!(tangents) : NoTangent(), given)...)
     end
     return detach(output), back
 end
+
+# Numbers of classes and masks have none.
+has_gradient(t::Tensor) = !(eltype(t) <: Integer)
 
 end

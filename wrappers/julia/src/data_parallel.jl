@@ -47,12 +47,14 @@ Base.unsafe_convert(::Type{C.tsr_data_parallel}, parallel::DataParallel) = paral
 Calls `f`, which computes a tensor or several; the backward from them averages the gradients.
 """
 function forward(f, parallel::DataParallel)
-    check(C.tsr_data_parallel_forward_begin(parallel))
-    result = f()
-    list = result isa Tensor ? Tensor[result] : Tensor[t for t in result if t isa Tensor]
-    raw = handles(list)
-    GC.@preserve list check(C.tsr_data_parallel_forward_end(parallel, raw, length(raw)))
-    return result
+    return pinned() do
+        check(C.tsr_data_parallel_forward_begin(parallel))
+        result = f()
+        list = result isa Tensor ? Tensor[result] : Tensor[t for t in result if t isa Tensor]
+        raw = handles(list)
+        GC.@preserve list check(C.tsr_data_parallel_forward_end(parallel, raw, length(raw)))
+        result
+    end
 end
 (parallel::DataParallel)(inputs...) = forward(() -> parallel.model(inputs...), parallel)
 

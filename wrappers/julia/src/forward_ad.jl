@@ -85,7 +85,7 @@ Returns the Jacobian of `f` at `x`, of the sizes of `f(x)` and then those of `x`
 function jacobian(f, x::Tensor)
     n = length(x)
     n == 0 && return zero(reshape(f(x), size(f(x))..., map(_ -> 1, size(x))...) .* reshape(x, map(_ -> 1, size(f(x)))..., size(x)...))
-    directions = Tensor([eltype(x)(i == j) for i in 1:n, j in 1:n])
+    directions = eye(n; dtype=eltype(x), device=device(x))
     columns = map(1:n) do j
         v = reshape(directions[:, j], size(x))
         return jvp(f, x, v)[2]
@@ -109,7 +109,7 @@ function jacrev(f, x::Tensor)
         ones_of(t) = map(_ -> 1, size(t))
         empty() = zero(detach(reshape(y, size(y)..., ones_of(x)...) .* reshape(x, ones_of(y)..., size(x)...)))
         (n == 0 || !requires_grad(y)) && return empty()
-        rows = reshape(Tensor([eltype(y)(i == j) for i in 1:n, j in 1:n]), (n, size(y)...))
+        rows = reshape(eye(n; dtype=eltype(y), device=device(y)), (n, size(y)...))
         g = grad(y, leaf; gradient=rows, create_graph=connected, allow_unused=true, batched=true)
         return g === nothing ? empty() : reshape(g, (size(y)..., size(x)...))
     end

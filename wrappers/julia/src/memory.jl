@@ -38,12 +38,15 @@ function collect_for(d::Device, requested)
     GC.gc(false)
     highest = threshold(d)
     if allocated_bytes(d) + requested > highest ÷ 4 * 3
-        Threads.nthreads() == 1 ? collect_cycles() : GC.gc(true)
+        one_thread() ? collect_cycles() : GC.gc(true)
         highest = typemax(Int64)
     end
     # The requested bytes do not count: the request may be larger than all memory.
     threshold!(d, min(highest, max(LEAST_THRESHOLD, 2allocated_bytes(d))))
 end
+
+# From Julia 1.9 on there may be threads beside those that nthreads() counts.
+one_thread() = (isdefined(Threads, :maxthreadid) ? Threads.maxthreadid() : Threads.nthreads()) == 1
 
 function threshold(d::Device)
     nbytes = Ref{Int64}(LEAST_THRESHOLD)

@@ -28,17 +28,19 @@ function record_program(f, inputs::Tensor...; parameters=Dict{String,Tensor}())
     names = json_array(first.(named))
     given, kept = collect(Tensor, inputs), Tensor[last(p) for p in named]
     raw, raw_kept = handles(given), handles(kept)
-    GC.@preserve given kept check(C.tsr_program_record_begin(raw, length(raw), C_NULL, 0, raw_kept,
-        length(raw_kept), names, sizeof(names)))
-    try
-        result = f(inputs...)
-        outputs = result isa Tensor ? Tensor[result] : collect(Tensor, something(result, ()))
-        raw_outputs, out = handles(outputs), Ref{C.tsr_program}()
-        GC.@preserve outputs check(
-            C.tsr_program_record_end(raw_outputs, length(raw_outputs), C_NULL, 0, out))
-        return Program(out[])
-    finally
-        check(C.tsr_program_record_cancel())
+    return pinned() do  # the recording is of this thread
+        GC.@preserve given kept check(C.tsr_program_record_begin(raw, length(raw), C_NULL, 0, raw_kept,
+            length(raw_kept), names, sizeof(names)))
+        try
+            result = f(inputs...)
+            outputs = result isa Tensor ? Tensor[result] : collect(Tensor, something(result, ()))
+            raw_outputs, out = handles(outputs), Ref{C.tsr_program}()
+            GC.@preserve outputs check(
+                C.tsr_program_record_end(raw_outputs, length(raw_outputs), C_NULL, 0, out))
+            return Program(out[])
+        finally
+            check(C.tsr_program_record_cancel())
+        end
     end
 end
 

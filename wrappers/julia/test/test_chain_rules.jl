@@ -49,3 +49,12 @@ end
         @test gradients[5] isa RULES.ChainRulesCore.ZeroTangent
     end
 end
+
+@testset "test_integers_have_no_tangent" begin
+    x, classes = Tensor([1.0 2; 3 4]), Tensor([0, 1])
+    y, back = rrule(taped, (x, classes) -> sum(x[1, :]) .+ sum(classes), x, classes)
+    gradients = back(Tensor(1.0))
+    @test Array(gradients[3]) == [1 1; 0 0] && gradients[4] isa RULES.ChainRulesCore.NoTangent
+    _, back = rrule(taped, (x, classes) -> classes .* 2, x, classes)
+    @test back(Tensor([1, 1]))[3] isa RULES.ChainRulesCore.ZeroTangent
+end

@@ -93,3 +93,9 @@ end
     @test_throws ArgumentError Dropout3d(2)
     @test size(Unflatten(2, (4, -1))(Tessera.zeros(Float32, 2, 12))) == (2, 4, 3)
 end
+
+@testset "test_instances_without_momentum_keep_their_statistics" begin
+    layer = InstanceNorm2d(2; momentum=nothing, track_running_stats=true)
+    @test size(layer(Tessera.rand(Float32, 3, 2, 4, 4))) == (3, 2, 4, 4)
+    @test Array(layer.running_mean) == [0, 0] && Array(layer.running_var) == [1, 1]
+end

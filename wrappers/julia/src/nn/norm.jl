@@ -85,7 +85,7 @@ end
 
 normalize_samples(layer, x) = instance_norm(x; running_mean=layer.running_mean,
     running_var=layer.running_var, weight=layer.weight, bias=layer.bias,
-    use_input_stats=layer.mode.training || layer.running_mean === nothing, momentum=layer.momentum, eps=layer.eps)
+    use_input_stats=layer.mode.training || layer.running_mean === nothing, momentum=something(layer.momentum, 0.0), eps=layer.eps)
 
 """
     GroupNorm(groups, channels; eps=1e-5, affine=true, dtype=Float32)
