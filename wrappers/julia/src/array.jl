@@ -146,7 +146,8 @@ end
     return value[]
 end
 
-for T in (:Bool, :Int, :Float16, :Float32, :Float64, :ComplexF32, :ComplexF64)
+for T in (:Bool, :Int8, :Int16, :Int32, :Int64, :UInt8, :UInt16, :UInt32, :UInt64, :Float16, :Float32, :Float64, :ComplexF32,
+    :ComplexF64)
     @eval Base.$T(t::Tensor) = convert($T, item(t))
 end
 
@@ -263,9 +264,11 @@ function Base.copyto!(array::Array, t::Tensor)
     return copyto!(array, Array(t))
 end
 
-dense(array::Union{DenseArray,PermutedDimsArray}) = array
+# As an array of elements in memory with strides.
+dense(array::AbstractArray) = has_strides(array) ? array : collect(array)
 dense(array::BitArray) = Array{Bool}(array)
-dense(array::AbstractArray) = collect(array)
+has_strides(array) = array isa DenseArray && !(array isa BitArray)
+has_strides(array::PermutedDimsArray) = has_strides(parent(array))
 
 # ---- Shapes, in Julia's order of elements: the first axis runs fastest ----
 
@@ -320,6 +323,8 @@ Base.transpose(t::Tensor) = ndims(t) == 1 ? unsqueeze(t; dims=1) : matrix_transp
 Base.adjoint(t::Tensor) = iscomplex(t) ? conj(transpose(t)) : transpose(t)
 iscomplex(t::Tensor) = info(t).dtype in (C.TSR_COMPLEX64, C.TSR_COMPLEX128)
 Base.selectdim(t::Tensor, d::Integer, i::Integer) = select(t, i; dims=d)
+Base.selectdim(t::Tensor, d::Integer, i) = 1 <= d <= ndims(t) ? view(t, ntuple(k -> k == d ? i : (:), ndims(t))...) :
+    throw(DimensionMismatch("selectdim: a tensor of sizes $(size(t)) has no axis $d"))
 
 # Along an axis that the tensors do not have, they are stacked.
 Base.cat(first::Tensor, rest::Tensor...; dims::Integer) =
@@ -328,6 +333,19 @@ Base.vcat(first::Tensor, rest::Tensor...) = concat((first, rest...); dims=1)
 function Base.hcat(first::Tensor, rest::Tensor...)
     columns = map(t -> ndims(t) == 1 ? unsqueeze(t; dims=2) : t, (first, rest...))
     return concat(columns; dims=2)
+end
+function Base.hvcat(columns::Tuple{Vararg{Int}}, first::Tensor, rest::Tensor...)
+    parts = (first, rest...)
+    return vcat((hcat(parts[(stop - count + 1):stop]...) for (stop, count) in zip(cumsum(collect(columns)), columns))...)
+end
+
+# An array beside a tensor becomes one.
+const Joined = Union{Tensor,AbstractArray{<:Number}}
+joined(t::Tensor) = t
+joined(array) = Tensor(array)
+for f in (:vcat, :hcat)
+    @eval Base.$f(first::Tensor, rest::Joined...) = $f(first, map(joined, rest)...)
+    @eval Base.$f(first::AbstractArray{<:Number}, second::Tensor, rest::Joined...) = $f(joined(first), second, rest...)
 end
 
 # ---- Operators without a dot ----

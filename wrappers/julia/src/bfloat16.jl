@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# BFloat16 for versions of Julia without it: storage and conversion; arithmetic is done in Float32.
+# BFloat16: storage and conversion; arithmetic is done in Float32.
 
 """
 The upper half of a Float32. Arrays of it are exchanged with tensors; numbers are converted to
@@ -32,6 +32,13 @@ for f in (:(==), :<, :<=)
 end
 Base.:-(x::BFloat16) = BFloat16(-Float32(x))
 Base.isnan(x::BFloat16) = isnan(Float32(x))
+Base.hash(x::BFloat16, h::UInt) = hash(Float32(x), h)
+Base.round(x::BFloat16, mode::RoundingMode) = BFloat16(round(Float32(x), mode))
+Base.trunc(::Type{T}, x::BFloat16) where {T<:Integer} = trunc(T, Float32(x))
+Base.eps(::Type{BFloat16}) = BFloat16(2.0f0^-7)
+Base.floatmin(::Type{BFloat16}) = BFloat16(floatmin(Float32))
+Base.floatmax(::Type{BFloat16}) = reinterpret(BFloat16, 0x7f7f)
+Base.rtoldefault(::Type{BFloat16}) = sqrt(Float32(eps(BFloat16)))  # of isapprox
 Base.zero(::Type{BFloat16}) = BFloat16(0.0f0)
 Base.one(::Type{BFloat16}) = BFloat16(1.0f0)
 Base.show(io::IO, x::BFloat16) = print(io, "BFloat16(", Float32(x), ")")

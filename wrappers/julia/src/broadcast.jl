@@ -139,6 +139,14 @@ end
 is_real_floating(t::Tensor) =
     info(t).dtype in (C.TSR_FLOAT16, C.TSR_BFLOAT16, C.TSR_FLOAT32, C.TSR_FLOAT64)
 
+# array .= f.(t), as one copy.
+function Broadcast.materialize!(array::AbstractArray, bc::Broadcasted{TensorStyle})
+    result = copy(bc)
+    array .= host(result)
+    free!(result)
+    return array
+end
+
 Base.copyto!(dst::Tensor, bc::Broadcasted) = assign_value!(dst, Broadcast.materialize(bc))
 Base.copyto!(dst::Tensor, bc::Broadcasted{<:Broadcast.AbstractArrayStyle{0}}) =
     assign_value!(dst, Broadcast.materialize(Broadcast.broadcasted(bc.f, bc.args...)))

@@ -7,6 +7,7 @@ Base.count(t::Tensor; options...) = count_nonzero(t; options...)
 Base.map(f, t::Tensor) = broadcast(f, t)
 
 # sum(abs2, t): f must be an op, as in abs2.(t).
+Statistics.mean(f, t::Tensor; options...) = Statistics.mean(broadcast(f, t); options...)
 for reduction in (:sum, :prod, :maximum, :minimum, :any, :all, :count)
     @eval Base.$reduction(f, t::Tensor; options...) = $reduction(broadcast(f, t); options...)
 end

@@ -130,6 +130,22 @@ end
     @test Array(y) == Float32[0.1, 2]
 end
 
+@testset "test_arrays_take_the_results_of_tensors" begin
+    t = Tensor([0.0 1; 2 3])
+    a = zeros(2, 2)
+    a .= exp.(t) .+ 1
+    @test a ≈ exp.([0 1; 2 3]) .+ 1
+    a .= Tensor([1.0, 2.0])
+    @test a == [1 1; 2 2]
+    a .+= t
+    @test a == [1 2; 4 5]
+    whole = zeros(Int, 2, 2)
+    whole .= t
+    @test whole == [0 1; 2 3]
+    @test_throws InexactError (whole .= t .+ 0.5)
+    @test item(mean(abs2, t)) ≈ mean(abs2, Array(t)) && Array(mean(abs2, t; dims=1)) ≈ [2 5]
+end
+
 @testset "test_inplace_operators_are_recorded" begin
     x = leaf([1.0, 2.0])
     y = x .* 2

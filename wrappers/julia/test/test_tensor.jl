@@ -58,6 +58,10 @@ end
     @test eltype(t) === BFloat16
     @test Float32.(Array(t)) == [1.5, 2.25]
     @test BFloat16(1.5) + BFloat16(2.0) == BFloat16(3.5)
+    @test BFloat16(1) + eps(BFloat16) > BFloat16(1) == BFloat16(1) + eps(BFloat16) / BFloat16(2)
+    @test isfinite(floatmax(BFloat16)) && Float32(floatmin(BFloat16)) == floatmin(Float32)
+    @test hash(BFloat16(1.5)) == hash(1.5) && round(BFloat16(2.5)) == 2 && ceil(Int, BFloat16(2.5)) == 3
+    @test BFloat16(100) ≈ BFloat16(100.5) && !(BFloat16(1) ≈ BFloat16(1.5))
 end
 
 @testset "test_conversions_to_julia" begin
@@ -66,7 +70,8 @@ end
     @test item(Tensor(typemax(UInt64))) === typemax(UInt64)
     @test item(Tensor(1.0f0 + 2.0f0im)) === 1.0f0 + 2.0f0im
     @test Float64(Tensor(Float32(3))) === 3.0
-    @test Int(Tensor(7)) === 7
+    @test Int(Tensor(7)) === 7 && Int32(Tensor(7)) === Int32(7) && UInt8(Tensor(7.0)) === 0x07
+    @test_throws InexactError Int8(Tensor(300))
     @test Tensor(7)[] === 7
     @test_throws ArgumentError item(Tensor([1, 2]))
     @test collect(Tensor([1, 2])) == [1, 2]
@@ -110,6 +115,8 @@ end
     @test size(unsqueeze(t; dims=1)) == (1, 2, 3, 4)
     @test size(unsqueeze(t; dims=4)) == (2, 3, 4, 1)
     @test Array(selectdim(t, 2, 3)) == selectdim(a, 2, 3)
+    @test Array(selectdim(t, 2, 2:3)) == selectdim(a, 2, 2:3)
+    @test_throws DimensionMismatch selectdim(t, 4, 1:1)
     @test_throws DimensionMismatch reshape(t, 5, 5)
     c = Tensor([1 + 2im 3])
     @test Array(c') == [1 + 2im 3]'
@@ -130,6 +137,18 @@ end
     @test map(Array, split(Tensor([1, 2, 3]), 2)) == [[1, 2], [3]]
     @test map(Array, unstack(s; dims=2)) == [[1, 3], [2, 4]]
     @test_throws DimensionMismatch vcat(s, Tensor([1.0 2 3]))
+    for (found, expected) in (([s; b], [a; b]), ([a; t], [a; b]), ([s b], [a b]), ([a t], [a b]), ([s; b; t], [a; b; b]),
+            ([a t s], [a b a]), ([s t; t s], [a b; b a]))
+        @test found isa Tensor && Array(found) == expected
+    end
+end
+
+@testset "test_arrays_with_any_parent" begin
+    a = [1 2 3; 4 5 6]
+    for parent in (a, reshape(1:6, 2, 3), trues(2, 3), view(a, :, [1, 3]), view(a, 1:2, 1:2))
+        @test Array(Tensor(PermutedDimsArray(parent, (2, 1)))) == permutedims(parent)
+    end
+    @test Array(Tensor(ones(Int, 3, 2)) .+ PermutedDimsArray(reshape(1:6, 2, 3), (2, 1))) == 1 .+ reshape(1:6, 2, 3)'
 end
 
 @testset "test_operators_without_a_dot" begin
