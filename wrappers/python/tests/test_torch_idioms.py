@@ -211,6 +211,19 @@ def test_a_parameter_that_replaces_another_takes_its_state() -> None:
     assert adam.state[q]["exp_avg"].tolist() == pytest.approx([0.19, 0.28, 0.37, 0.1, 0.1])
 
 
+def test_a_hook_after_gradients_gets_the_parameter_itself() -> None:
+    model = nn.Linear(2, 1)
+    seen = dict.fromkeys(model.parameters(), 0)
+
+    def count(parameter: Any) -> None:
+        seen[parameter] += 1
+
+    for parameter in model.parameters():
+        parameter.register_post_accumulate_grad_hook(count)
+    model(torch.ones(1, 2)).sum().backward()
+    assert list(seen.values()) == [1, 1]
+
+
 # ---- generators ----
 
 

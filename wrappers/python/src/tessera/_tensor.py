@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import operator
 import pickle
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
@@ -307,8 +308,8 @@ class Tensor(TensorBase):
         return HookHandle(self, _core.add_hook(self, hook, 0))
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> HookHandle:
-        """Calls hook(tensor) after a gradient was added to .grad of this leaf."""
-        return HookHandle(self, _core.add_hook(self, _NoResult(hook), 1))
+        """Calls hook(tensor) after a gradient was added to .grad of this leaf. The hook gets this object while it lives."""
+        return HookHandle(self, _core.add_hook(self, _AfterGrad(hook, self), 1))
 
     # ---- copies ----
 
@@ -337,14 +338,15 @@ class Tensor(TensorBase):
         return _interop.bits(self)
 
 
-class _NoResult:
-    """Calls a hook and drops what it returns."""
+class _AfterGrad:
+    """Calls a hook with the object that it was registered on, by which programs know it, and drops what it returns."""
 
-    def __init__(self, hook: Callable[[Tensor], Any]) -> None:
-        self.hook = hook
+    def __init__(self, hook: Callable[[Tensor], Any], leaf: Tensor) -> None:
+        self.hook, self.leaf = hook, weakref.ref(leaf)
 
     def __call__(self, leaf: Tensor) -> None:
-        self.hook(leaf)
+        own = self.leaf()
+        self.hook(leaf if own is None else own)
 
 
 def rebuild(
