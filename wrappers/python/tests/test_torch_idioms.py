@@ -272,3 +272,21 @@ def test_a_deep_copy_of_a_parameter_has_no_gradient() -> None:
     model(torch.ones(1, 2)).sum().backward()
     twin = copy.deepcopy(model)
     assert all(p.grad is None for p in twin.parameters()) and all(p.grad is not None for p in model.parameters())
+
+
+# ---- devices ----
+
+
+def test_a_device_is_named_in_each_of_pytorchs_ways() -> None:
+    cpu, second = torch.device("cpu"), torch.device("cuda", 1)
+    assert torch.device(cpu) == torch.device(type="cpu") == torch.device(device="cpu") == cpu
+    assert torch.device(1) == torch.device(type="cuda", index=1) == torch.device(second) == second
+    for kind, call in [
+        (TypeError, lambda: torch.device(1.5)),
+        (TypeError, lambda: torch.device(True)),
+        (TypeError, lambda: torch.device(second, 1)),
+        (TypeError, lambda: torch.device()),
+        (RuntimeError, lambda: torch.device("cuda", -1)),
+    ]:
+        with pytest.raises(kind):
+            call()

@@ -17,21 +17,30 @@ _NAMES: Final = {v: k for k, v in TYPES.items()}
 
 
 class Device(DeviceBase):
-    """The device of a tensor's memory: Device("cpu"), Device("cuda:1"), Device("cuda", 1).
+    """The device of a tensor's memory: Device("cpu"), Device("cuda:1"), Device("cuda", 1), Device(1), which is one of CUDA.
 
     As a context manager it is the thread's default device during the block.
     """
 
     __slots__ = ("index", "type")
 
-    def __init__(self, name: str, index: int | None = None) -> None:
-        if not isinstance(name, str):
-            raise ArgumentTypeError(f"expected the name of a device, got {type(name).__name__}")
-        kind, _, number = name.partition(":")
+    def __init__(
+        self, name: Device | str | int | None = None, index: int | None = None, *, type: str | None = None, device: Any = None
+    ) -> None:
+        given: Any = next((one for one in (name, type, device) if one is not None), None)
+        if index is None and isinstance(given, Device):
+            given, index = given.type, given.index
+        if index is None and isinstance(given, int) and not isinstance(given, bool):
+            given, index = "cuda", given
+        if not isinstance(given, str):
+            raise ArgumentTypeError(f"expected a device, its name, or its number, got {given.__class__.__name__}")
+        if index is not None and index < 0:
+            raise DeviceError(f"index: expected a number of a device from 0, got {index}")
+        kind, _, number = given.partition(":")
         if kind not in TYPES or (number and (index is not None or not number.isdigit())):
-            raise DeviceError(f"expected a device such as 'cpu' or 'cuda:0', got {name!r}")
-        self.type = kind
-        self.index = int(number) if number else (index or 0)
+            raise DeviceError(f"expected a device such as 'cpu' or 'cuda:0', got {given!r}")
+        self.type: str = kind
+        self.index: int = int(number) if number else (index or 0)
 
     def __repr__(self) -> str:
         return f"device('{self}')"
