@@ -47,6 +47,8 @@ struct SkinnyRows;
 template <class T>
 struct SoftmaxRows;
 template <class T>
+struct TriangleRows;
+template <class T>
 struct WeightedGatherRows;
 
 struct Level {
@@ -60,7 +62,8 @@ struct Level {
       PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows>{},
       FloatingPointersTo<AttentionRows, BagRows, ClassLossRows, DepthwiseRows, DistanceRows,
                          FftRows, GatesRows, NormRows, OptimRows, PackedRows, PoolRows,
-                         ResampleRows, SkinnyRows, SoftmaxRows, WeightedGatherRows>{}));
+                         ResampleRows, SkinnyRows, SoftmaxRows, TriangleRows,
+                         WeightedGatherRows>{}));
 
   template <class Rows>
   [[nodiscard]] const Rows& rows() const noexcept {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "arrays.h"
@@ -115,6 +117,160 @@ TEST(Factor, solve_leaves_the_solution_for_one_column_and_for_several) {
         Value sum = 0;
         for (int64_t l = 0; l < 5; ++l) sum += before.get(b, row, l) * x.get(b, l, column);
         expect_close(dtype, sum, sides.get(b, row, column));
+      }
+    }
+  }
+}
+
+// ---- Sizes of several blocks and panels ----
+
+// A value of max |P L U - A|, by the definition.
+double lu_defect(const Matrices& lu, const Matrices& before, const std::vector<int32_t>& pivots) {
+  std::vector<int64_t> order(static_cast<size_t>(lu.rows));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  for (size_t i = 0; i < pivots.size(); ++i)
+    std::swap(order[i], order[static_cast<size_t>(pivots[i] - 1)]);
+  double worst = 0;
+  for (int64_t i = 0; i < lu.rows; ++i) {
+    for (int64_t j = 0; j < lu.cols; ++j) {
+      Value sum = i <= j ? lu.get(0, i, j) : 0;
+      for (int64_t l = 0; l < std::min(i, j + 1); ++l) sum += lu.get(0, i, l) * lu.get(0, l, j);
+      worst = std::max(worst, std::abs(sum - before.get(0, order[static_cast<size_t>(i)], j)));
+    }
+  }
+  return worst;
+}
+
+TEST(Factor, lu_of_many_panels_has_multipliers_up_to_1) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{16, 16}, {17, 33}, {70, 45}, {45, 70}}) {
+      Matrices a(dtype, 1, m, n, true);
+      a.array.randomize(-1, 1, 5);
+      const Matrices before = a;
+      std::vector<int32_t> pivots(static_cast<size_t>(std::min(m, n)));
+      Call run(FactorOp::kLu, a);
+      run.plan.pivots = pivots.data();
+      run();
+      EXPECT_LE(lu_defect(a, before, pivots), dtype == DType::kFloat32 ? 1e-5 : 1e-13) << m << n;
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < std::min(i, n); ++j) EXPECT_LE(std::abs(a.get(0, i, j)), 1);
+      }
+      EXPECT_EQ(run.status[0], 0);
+    }
+  }
+}
+
+TEST(Factor, lu_names_the_first_zero_pivot_behind_the_first_panel) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    Matrices a(dtype, 1, 60, 60, true);
+    for (int64_t i = 0; i < 60; ++i) {
+      for (int64_t j = 0; j < 60; ++j) a.set(0, i, j, i == j && i != 40 && i != 50 ? 2 : 0);
+    }
+    std::vector<int32_t> pivots(60);
+    Call run(FactorOp::kLu, a);
+    run.plan.pivots = pivots.data();
+    run();
+    EXPECT_EQ(run.status[0], 41);
+    for (int32_t i = 0; i < 60; ++i) EXPECT_EQ(pivots[static_cast<size_t>(i)], i + 1);
+  }
+}
+
+TEST(Factor, lu_takes_the_first_of_equal_pivots) {
+  Matrices a(DType::kFloat32, 1, 40, 1, true);
+  for (int64_t i = 0; i < 40; ++i) a.set(0, i, 0, i == 21 || i == 37 ? -3.0 : 1.0);
+  std::vector<int32_t> pivots(1);
+  Call run(FactorOp::kLu, a);
+  run.plan.pivots = pivots.data();
+  run();
+  EXPECT_EQ(pivots[0], 22);
+}
+
+TEST(Factor, large_triangles_are_solved_for_every_form) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (int flags = 0; flags < 16; ++flags) {
+      const bool upper = (flags & 1) != 0, unit = (flags & 2) != 0, columns = (flags & 4) != 0;
+      const int64_t n = 75, others = (flags & 8) != 0 ? 37 : 9;
+      Matrices a(dtype, 1, n, n, columns);
+      Matrices x(dtype, 1, n, others);
+      a.array.randomize(-0.05, 0.05, 5);
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          // What is not read must not count.
+          const bool read = upper ? i < j : i > j;
+          if (i == j || !read) a.set(0, i, j, i == j && !unit ? 1.5 + 0.1 * (i % 7) : NAN);
+        }
+      }
+      x.array.randomize(-1, 1, 9);
+      const Matrices sides = x;
+      Call run(FactorOp::kTriangularSolve, a, others);
+      run.plan.b = x.array.data();
+      run.plan.upper = upper ? 1 : 0;
+      run.plan.unit = unit ? 1 : 0;
+      run.plan.transposed = columns ? 1 : 0;
+      run();
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t column = 0; column < others; ++column) {
+          Value sum = unit ? x.get(0, i, column) : a.get(0, i, i) * x.get(0, i, column);
+          for (int64_t l = upper ? i + 1 : 0; l < (upper ? n : i); ++l)
+            sum += a.get(0, i, l) * x.get(0, l, column);
+          const double slack = dtype == DType::kFloat32 ? 3e-6 : 1e-14;
+          ASSERT_LE(std::abs(sum - sides.get(0, i, column)), slack) << flags << " " << i;
+        }
+      }
+    }
+  }
+}
+
+// The reciprocal of such a number overflows, or has lost bits.
+TEST(Factor, triangles_divide_by_numbers_without_a_normal_reciprocal) {
+  for (const double number : {1e-40, 2e38, 0.0}) {
+    Matrices a(DType::kFloat32, 1, 20, 20);
+    Matrices x(DType::kFloat32, 1, 20, 16);
+    for (int64_t i = 0; i < 20; ++i) {
+      for (int64_t j = 0; j < 20; ++j) a.set(0, i, j, i == j ? (i == 7 ? number : 2.0) : 0.0);
+      for (int64_t j = 0; j < 16; ++j) x.set(0, i, j, i == 7 && number > 0 ? number : 2.0);
+    }
+    Call run(FactorOp::kTriangularSolve, a, 16);
+    run.plan.b = x.array.data();
+    run();
+    // Behind an infinity, 0 times it is NaN.
+    for (int64_t i = 0; i < (number > 0 ? 20 : 8); ++i) {
+      const bool infinite = i == 7 && number == 0;
+      EXPECT_EQ(x.get(0, i, 3).real(), infinite ? HUGE_VAL : 1.0) << number << " " << i;
+    }
+  }
+}
+
+TEST(Factor, solutions_and_inverses_of_many_blocks_give_the_sides_back) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    const int64_t n = 83, others = 21;
+    Matrices a(dtype, 1, n, n);
+    Matrices x(dtype, 1, n, others);
+    randomize(a, 0.5);
+    x.array.randomize(-1, 1, 9);
+    const Matrices before = a;
+    const Matrices sides = x;
+    std::vector<int32_t> pivots(static_cast<size_t>(n));
+    Call run(FactorOp::kSolve, a, others);
+    run.plan.b = x.array.data();
+    run.plan.pivots = pivots.data();
+    run();
+    Matrices inverse = before;
+    Call invert(FactorOp::kInverse, inverse);
+    invert.plan.pivots = pivots.data();
+    invert();
+    const double slack = dtype == DType::kFloat32 ? 2e-3 : 1e-11;
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        Value sum = 0, one = 0;
+        for (int64_t l = 0; l < n; ++l) {
+          one += before.get(0, i, l) * inverse.get(0, l, j);
+          if (j < others) sum += before.get(0, i, l) * x.get(0, l, j);
+        }
+        EXPECT_LE(std::abs(one - (i == j ? 1.0 : 0.0)), slack);
+        if (j < others) {
+          EXPECT_LE(std::abs(sum - sides.get(0, i, j)), slack);
+        }
       }
     }
   }

@@ -6,6 +6,7 @@
 
 #include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/fft/fft_rows.h"
+#include "backend/cpu/linalg/triangle_rows.h"
 #include "backend/cpu/pointwise/pointwise_rows.h"
 #include "backend/cpu/random/random_rows.h"
 #include "backend/cpu/reduce/reduce_rows.h"
@@ -23,5 +24,7 @@ RandomRow find_random(kernel::RandomOp op, DType dtype);
 void stream_copy(void* to, const void* from, int64_t nbytes);
 extern const FftRows<float> kFftRowsFloat;
 extern const FftRows<double> kFftRowsDouble;
+extern const TriangleRows<float> kTriangleRowsFloat;
+extern const TriangleRows<double> kTriangleRowsDouble;
 
 }  // namespace tsr::cpu::TSR_ISA

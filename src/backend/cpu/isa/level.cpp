@@ -38,11 +38,12 @@ const Level kLevel{
      &kAttentionRows<float>, &kBagRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>,
      &kDistanceRows<float>, &kFftRowsFloat, &kGatesRows<float>, &kNormRows<float>,
      &kOptimRows<float>, &kPackedRows<float>, &kPoolRows<float>, &kResampleRows<float>,
-     &kSkinnyRows<float>, &kSoftmaxRows<float>, &kWeightedGatherRows<float>,
+     &kSkinnyRows<float>, &kSoftmaxRows<float>, &kTriangleRowsFloat, &kWeightedGatherRows<float>,
      // float64
      &kAttentionRows<double>, &kBagRows<double>, &kClassLossRows<double>, &kDepthwiseRows<double>,
      &kDistanceRows<double>, &kFftRowsDouble, &kGatesRows<double>, &kNormRows<double>,
      &kOptimRows<double>, &kPackedRows<double>, &kPoolRows<double>, &kResampleRows<double>,
-     &kSkinnyRows<double>, &kSoftmaxRows<double>, &kWeightedGatherRows<double>}};
+     &kSkinnyRows<double>, &kSoftmaxRows<double>, &kTriangleRowsDouble,
+     &kWeightedGatherRows<double>}};
 
 }  // namespace tsr::cpu::TSR_ISA

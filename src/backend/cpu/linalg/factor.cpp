@@ -65,7 +65,7 @@ Status run(const FactorPlan& plan) {
   if (!use) return use.status();
   const Lapack<T>* lapack = find_lapack<T>(use);
   if (lapack == nullptr) return static_cast<Status>(Code::kNotImplemented);
-  const Task<T> task(plan, *lapack);
+  const Task<T> task(plan, *lapack, *use.operator->());
   const ScratchSizes sizes = task.sizes();
   if (std::max({sizes.work, sizes.real, sizes.whole}) > INT_MAX) {
     return failure(Code::kNotImplemented,
