@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass, field
 
@@ -204,6 +205,11 @@ def _mixed(op: Op) -> str:
 # ---- Documentation ----
 
 
+def _from_one(text: str) -> str:
+    """The axes that a text names count from 0 in the schema: "axis 1", "absent: 0 and 1"."""
+    return re.sub(r"\baxis \d+|\babsent: \d+ and \d+", lambda m: re.sub(r"\d+", lambda n: str(int(n[0]) + 1), m[0]), text)
+
+
 def _documentation(op: Op) -> str:
     positional: list[str] = []
     keyword: list[str] = []
@@ -221,9 +227,9 @@ def _documentation(op: Op) -> str:
     if "out" in op.forms and not op.returns_list:
         lines.append(f"    {bang}({', '.join(_outs(op) + positional)}{tail})")
     lines.append("")
-    body = f"{op.doc} {op.notes}".strip()
+    body = _from_one(f"{op.doc} {op.notes}".strip())
     lines += textwrap.wrap(body, 92)
-    notes = [(argument(op, a), a.doc.replace(", negative ones count from the end", "")) for a in op.args if a.doc]
+    notes = [(argument(op, a), _from_one(a.doc.replace(", negative ones count from the end", ""))) for a in op.args if a.doc]
     lines += [""] if notes else []
     for name_, doc in notes:
         lines += textwrap.wrap(f"- `{name_}`: {doc}", 92, subsequent_indent="  ")

@@ -30,6 +30,13 @@ end
     @test isempty(undocumented)
 end
 
+@testset "test_documentation_counts_axes_from_1" begin
+    text(f) = string(Base.Docs.doc(f))
+    @test occursin("side by side, along axis 2", text(Tessera.hstack))
+    @test occursin("absent: 1 and 2", text(Tessera.rot90))
+    @test !any(name -> occursin("axis 0", text(getfield(Tessera, name))), names(Tessera))
+end
+
 @testset "test_methods_are_not_ambiguous" begin
     @test isempty(detect_ambiguities(Tessera))
 end

@@ -166,7 +166,7 @@ embedding!(dst::Tensor, input::Tensor, weight::Tensor; padding_idx=nothing) =
     gather(input, index; dims)
     gather!(dst, input, index; dims)
 
-out[i, j] = input[i, index[i, j]] for axis 1, and so on.
+out[i, j] = input[i, index[i, j]] for axis 2, and so on.
 
 - `index`: integers of the input's rank, not negative
 """
@@ -195,7 +195,7 @@ take_along_axis!(dst::Tensor, input::Tensor, indices::Tensor; dims=nothing) =
     scatter_add!(input, index, source; dims)
     scatter_add!(dst, input, index, source; dims)
 
-input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.
+input[i, index[i, j]] += source[i, j] for axis 2, and so on; every occurrence counts.
 
 - `index`: integers of the input's rank, not negative
 - `source`: at least as long as the index on every axis

@@ -7,7 +7,7 @@
     scatter!(input, index, source; dims, reduce)
     scatter!(dst, input, index, source; dims, reduce)
 
-input[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is
+input[i, index[i, j]] = source[i, j] for axis 2, and so on; of equal places the last is
 written.
 
 - `index`: integers of the input's rank, not negative

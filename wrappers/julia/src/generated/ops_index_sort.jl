@@ -80,7 +80,7 @@ end
     msort(input)
     msort!(dst, input)
 
-The elements in order along axis 0; NaN counts as largest; real dtypes.
+The elements in order along axis 1; NaN counts as largest; real dtypes.
 """
 msort(input::Tensor) = fresh(C.tsr_msort, input)
 "Writes the result to its first argument; see [`msort`](@ref)."

@@ -207,7 +207,7 @@ threshold!(input::Tensor, threshold::Real, value::Real) =
 
 x right of 0, weight x elsewhere.
 
-- `weight`: one number, or one per channel (axis 1)
+- `weight`: one number, or one per channel (axis 2)
 """
 prelu(input::Tensor, weight::Tensor) = fresh(C.tsr_prelu, input, weight)
 "Writes the result to its first argument; see [`prelu`](@ref)."

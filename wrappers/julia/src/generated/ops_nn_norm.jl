@@ -183,7 +183,7 @@ alpha_dropout!(input::Tensor; p=0.5, training::Bool=true, generator=nothing) =
     feature_alpha_dropout!(input; p, training, generator)
     feature_alpha_dropout!(dst, input; p, training, generator)
 
-alpha_dropout of whole channels (axis 1); floating dtypes.
+alpha_dropout of whole channels (axis 2); floating dtypes.
 
 - `p`: probability of a dropped element
 - `training`: otherwise the input is returned

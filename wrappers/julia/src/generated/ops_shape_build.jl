@@ -6,7 +6,7 @@
     hstack(tensors)
     hstack!(dst, tensors)
 
-Tensors side by side, along axis 1; vectors one after the other.
+Tensors side by side, along axis 2; vectors one after the other.
 """
 function hstack(tensors::TensorList)
     tensors_list = handles(tensors)
@@ -23,7 +23,7 @@ end
     vstack(tensors)
     vstack!(dst, tensors)
 
-Tensors one above the other, along axis 0; vectors as rows.
+Tensors one above the other, along axis 1; vectors as rows.
 """
 function vstack(tensors::TensorList)
     tensors_list = handles(tensors)
@@ -40,7 +40,7 @@ end
     dstack(tensors)
     dstack!(dst, tensors)
 
-Tensors concatenated along axis 2, after each was given at least three axes.
+Tensors concatenated along axis 3, after each was given at least three axes.
 """
 function dstack(tensors::TensorList)
     tensors_list = handles(tensors)
@@ -57,7 +57,7 @@ end
     column_stack(tensors)
     column_stack!(dst, tensors)
 
-Tensors side by side, along axis 1; vectors as columns.
+Tensors side by side, along axis 2; vectors as columns.
 """
 function column_stack(tensors::TensorList)
     tensors_list = handles(tensors)
@@ -123,7 +123,7 @@ combinations(input::Tensor; r=2, with_replacement::Bool=false) =
 The elements turned by multiples of 90 degrees in the plane of two axes.
 
 - `k`: how often; negative: the other way round
-- `dims`: the plane, turned from the first axis towards the second; absent: 0 and 1
+- `dims`: the plane, turned from the first axis towards the second; absent: 1 and 2
 """
 function rot90(input::Tensor; k=1, dims=(:))
     dims_list = zero_based_list(dims)
@@ -139,7 +139,7 @@ end
     fliplr(input)
     fliplr!(dst, input)
 
-The order of the elements along axis 1 reversed.
+The order of the elements along axis 2 reversed.
 """
 fliplr(input::Tensor) = fresh(C.tsr_fliplr, input)
 "Writes the result to its first argument; see [`fliplr`](@ref)."
@@ -149,7 +149,7 @@ fliplr!(dst::Tensor, input::Tensor) = written(dst, C.tsr_fliplr_out, input)
     flipud(input)
     flipud!(dst, input)
 
-The order of the elements along axis 0 reversed.
+The order of the elements along axis 1 reversed.
 """
 flipud(input::Tensor) = fresh(C.tsr_flipud, input)
 "Writes the result to its first argument; see [`flipud`](@ref)."

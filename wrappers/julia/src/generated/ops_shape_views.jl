@@ -90,7 +90,7 @@ end
 The coordinates of a grid, each a view of a vector along its axis.
 
 - `tensors`: vectors
-- `indexing`: xy: the first vector runs along axis 1; ij: along axis 0
+- `indexing`: xy: the first vector runs along axis 2; ij: along axis 1
 """
 function meshgrid(tensors::TensorList; indexing="xy")
     tensors_list = handles(tensors)
