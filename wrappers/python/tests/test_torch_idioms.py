@@ -290,3 +290,29 @@ def test_a_device_is_named_in_each_of_pytorchs_ways() -> None:
     ]:
         with pytest.raises(kind):
             call()
+
+
+# ---- distributions ----
+
+
+def test_distributions_are_of_their_bases() -> None:
+    kinds = torch.distributions
+    normal = kinds.Normal(torch.zeros(2), torch.ones(2))
+    assert isinstance(normal, kinds.Distribution) and isinstance(normal, kinds.ExponentialFamily)
+    assert issubclass(kinds.Categorical, kinds.Distribution) and not isinstance(normal, kinds.Categorical)
+    assert isinstance(kinds.LogNormal(0.0, 1.0), kinds.TransformedDistribution)
+    assert isinstance(kinds.LogNormal(0.0, 1.0).base_dist, kinds.Normal)
+
+    class Mine(kinds.Normal):  # type: ignore[misc]
+        pass
+
+    assert isinstance(Mine(0.0, 1.0), kinds.Distribution) and issubclass(Mine, kinds.Normal)
+    assert not isinstance(normal, Mine) and not isinstance(1, kinds.Distribution)
+    assert kinds.kl_divergence(Mine(0.0, 1.0), kinds.Normal(0.0, 1.0)).item() == 0
+    assert not issubclass(kinds.Cauchy, kinds.ExponentialFamily) and issubclass(kinds.Chi2, kinds.ExponentialFamily)
+
+    @kinds.register_kl(Mine, kinds.Distribution)
+    def apart(p: Any, q: Any) -> Any:
+        return q.mean * 0 + 7
+
+    assert kinds.kl_divergence(Mine(0.0, 1.0), kinds.Cauchy(0.0, 1.0).expand((2,))).shape == (2,)

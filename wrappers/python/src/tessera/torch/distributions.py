@@ -36,9 +36,26 @@ def _with_tensors(member: Any) -> Any:
     return call
 
 
+def _also(plain: type) -> tuple[type, ...]:
+    """Classes that derive from this one in PyTorch, but not in the library."""
+    names = "Bernoulli Beta Dirichlet Exponential Gamma Normal Poisson Wishart" if plain.__name__ == "ExponentialFamily" else ""
+    return tuple(getattr(_plain(), name) for name in names.split())
+
+
+class _Kind(type):
+    """The class of these classes. A class of the library's counts as one that derives from it also for what derives from its
+    base there: Normal is a Distribution."""
+
+    def __instancecheck__(cls, given: Any) -> bool:
+        return type.__instancecheck__(cls, given) or isinstance(given, cls.__dict__.get("_plain", ()))
+
+    def __subclasscheck__(cls, given: type) -> bool:
+        return type.__subclasscheck__(cls, given) or issubclass(given, cls.__dict__.get("_plain", ()))
+
+
 def _adapted(plain: type) -> Any:
     """A class whose public methods and properties, inherited ones too, give PyTorch's tensors."""
-    body: dict[str, Any] = {"__module__": __name__, "__doc__": plain.__doc__}
+    body: dict[str, Any] = {"__module__": __name__, "__doc__": plain.__doc__, "_plain": (plain, *_also(plain))}
     for base in reversed(plain.__mro__[:-1]):
         for name, member in vars(base).items():
             if not name.startswith("_") and (isinstance(member, property) or callable(member)) and not isinstance(member, type):
@@ -53,7 +70,12 @@ def _adapted(plain: type) -> Any:
         return found if name.startswith("_") else retyped(found)
 
     body["__getattribute__"] = __getattribute__
-    return type(plain.__name__, (plain,), body)
+    return _Kind(plain.__name__, (plain,), body)
+
+
+def _registered(register: Any, type_p: type, type_q: type) -> Any:
+    """register_kl for the library's classes of these, from which those here derive, all of them."""
+    return register(*[vars(kind).get("_plain", (kind,))[0] for kind in (type_p, type_q)])
 
 
 def __getattr__(name: str) -> Any:
@@ -62,13 +84,15 @@ def __getattr__(name: str) -> Any:
     package = _plain()
     if name == "utils":
         return importlib.import_module("tessera.distributions._values")
-    found = importlib.import_module("tessera.distributions.kl") if name == "kl" else getattr(package, name, None)
+    found: Any = importlib.import_module("tessera.distributions.kl") if name == "kl" else getattr(package, name, None)
     if found is None:
         raise _rows.missing(f"torch.distributions.{name}")
     if isinstance(found, type) and issubclass(found, package.Distribution):
         found = _adapted(found)
     elif name == "kl_divergence":
         found = _with_tensors(found)
+    elif name == "register_kl":
+        found = functools.wraps(found)(functools.partial(_registered, found))
     globals()[name] = found
     return found
 
