@@ -245,6 +245,25 @@ def test_the_default_generator_is_one_of_torch() -> None:
     assert torch.equal(torch.rand(2), first)
 
 
+def test_a_method_of_a_data_set_with_any_name_is_the_programs_own() -> None:
+    class Squares(torch.utils.data.Dataset):  # type: ignore[type-arg]
+        def __getitem__(self, index: int) -> int:
+            return index**2
+
+        def __len__(self) -> int:
+            return 3
+
+        def _batch(self, indices: Any) -> Any:
+            raise AssertionError
+
+    class Doubled(torch.utils.data.TensorDataset):
+        def __getitem__(self, index: Any) -> Any:
+            return {"x": self.tensors[0][index] * 2}
+
+    assert [batch.tolist() for batch in torch.utils.data.DataLoader(Squares(), batch_size=3)] == [[0, 1, 4]]
+    assert [batch["x"].tolist() for batch in torch.utils.data.DataLoader(Doubled(torch.ones(2)), batch_size=2)] == [[2, 2]]
+
+
 # ---- gradients ----
 
 

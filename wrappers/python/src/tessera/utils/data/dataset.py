@@ -66,7 +66,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def __len__(self) -> int:
         return len(self.tensors[0])
 
-    def _batch(self, indices: Sequence[int]) -> tuple[Tensor, ...]:
+    def __getrows__(self, indices: Sequence[int]) -> tuple[Tensor, ...]:
         """A whole batch at once, equal to the collated samples."""
         return tuple(rows(t, indices) for t in self.tensors)
 

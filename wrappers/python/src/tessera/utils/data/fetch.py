@@ -19,18 +19,18 @@ def fetch(dataset: Any, keys: Any, collate: Collate | None, batched: bool) -> An
         sample = dataset[keys]
         return sample if collate is None else collate(sample)
     keys = keys if isinstance(keys, (list, tuple)) else list(keys)
-    many = _many(type(dataset))
-    if many == "_batch" and collate is None:
-        return dataset._batch(keys)
-    samples = dataset.__getitems__(keys) if many == "__getitems__" else [dataset[k] for k in keys]
+    method = many(type(dataset))
+    if method == "__getrows__" and collate is None:
+        return dataset.__getrows__(keys)
+    samples = dataset.__getitems__(keys) if method == "__getitems__" else [dataset[k] for k in keys]
     return (collate or default_collate)(samples)
 
 
-def _many(kind: type) -> str:
+def many(kind: type) -> str:
     """The method that returns several samples of a data set of this class: the one that the most derived class defines,
     so that __getitem__ is called for each sample if a subclass defines only that."""
     for base in kind.__mro__:
-        for name in ("_batch", "__getitems__", "__getitem__"):
+        for name in ("__getrows__", "__getitems__", "__getitem__"):
             if name in base.__dict__:
                 return name
     return "__getitem__"

@@ -26,6 +26,7 @@ from ....utils.data import (
     get_worker_info,
     random_split,
 )
+from ....utils.data.fetch import many
 from ... import cuda
 from ..._namespace import lookup
 from ..._tensor import retyped
@@ -77,7 +78,7 @@ class DataLoader(_data.DataLoader):
         if pin_memory and not cuda.is_available():
             warnings.warn("DataLoader: pin_memory=True without CUDA, so the memory is not pinned", stacklevel=2)
             pin_memory = False
-        self._joined = collate_fn is None and hasattr(type(dataset), "_batch")  # the data set makes the batches
+        self._joined = collate_fn is None and many(type(dataset)) == "__getrows__"  # the data set makes the batches
         if collate_fn is None and not self._joined:
             collate_fn = default_convert if batch_size is None and batch_sampler is None else default_collate
         if batch_size is None and batch_sampler is None and drop_last:
