@@ -271,6 +271,10 @@ CASES = {
     # cos(x) = 1 - x**2 / 2 + x**4 * P(x**2)
     'cos': (lambda z: (mp.cos(mp.sqrt(near(abs(z)))) - 1 + near(abs(z)) / 2) / near(abs(z)) ** 2,
             lambda z: z * z, [0, 1, 2, 3], mp.mpf(0), (mp.pi / 4 * 1.01) ** 2, np.float32),
+    # tan(x) = x / P(x**2), |x| <= pi / 4; double
+    'tan': (lambda z: mp.sqrt(near(abs(z))) / mp.tan(mp.sqrt(near(abs(z)))),
+            lambda z: mp.tan(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))), list(range(6)),
+            mp.mpf(0), (mp.pi / 4 * 1.002) ** 2, np.float64),
     # asin(x) = x + x**3 * P(x**2), |x| <= 0.5
     'asin': (lambda z: even_ratio(mp.asin, 3, near(abs(z))),
              lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.asin(mp.sqrt(near(abs(z)))),

@@ -101,4 +101,41 @@ template <class T, class Fn>
   return result;
 }
 
+// Whether any |x| is above the limit, or NaN. (GCC 12 makes a vector of the mask of a comparison
+// before any() tests it.)
+template <class T>
+[[gnu::always_inline]] inline bool any_beyond(Vec<T> x, double limit) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4)
+    return _mm512_cmp_ps_mask(abs(x).v, Vec<T>(limit).v, _CMP_NLE_UQ) != 0;
+  else
+    return _mm512_cmp_pd_mask(abs(x).v, Vec<T>(limit).v, _CMP_NLE_UQ) != 0;
+#else
+  return any(!(abs(x) <= Vec<T>(limit)));
+#endif
+}
+// Replaces the lanes for which that holds with fn(x).
+template <class T, class Fn>
+[[gnu::always_inline]] inline Vec<T> patch_beyond(double limit, Vec<T> result, Vec<T> x, Fn fn) {
+  if (__builtin_expect(any_beyond(x, limit), 0))
+    return select(!(abs(x) <= Vec<T>(limit)), by_lane(x, fn), result);
+  return result;
+}
+
+// The lanes of `yes` where the whole number is odd, else those of `no`.
+template <class T>
+[[gnu::always_inline]] inline Vec<T> select_odd(Vec<LaneInt<T>> number, Vec<T> yes, Vec<T> no) {
+  const Vec<LaneInt<T>> one(1);
+#if defined(__AVX512F__)
+  const auto bits = reinterpret_cast<__m512i>(number.v);
+  const auto ones = reinterpret_cast<__m512i>(one.v);
+  if constexpr (sizeof(T) == 4)
+    return Vec<T>(_mm512_mask_blend_ps(_mm512_test_epi32_mask(bits, ones), no.v, yes.v));
+  else
+    return Vec<T>(_mm512_mask_blend_pd(_mm512_test_epi64_mask(bits, ones), no.v, yes.v));
+#else
+  return select(Mask<T>{(number & one).v != 0}, yes, no);
+#endif
+}
+
 }  // namespace tsr::cpu::TSR_ISA

@@ -4,28 +4,53 @@
 #pragma once
 
 #include "backend/common/math_f32.h"
+#include "backend/common/math_f64.h"
 
 namespace tsr::cpu::TSR_ISA {
 
-// x = quadrant * pi/2 + r with |r| <= pi/4. The reduction runs in double, so that r is exact to its
-// last bit.
+// x = quadrant * pi/2 + r with |r| <= pi/4. The quadrant is in the low bits of `quadrant`.
 struct Angle {
   VF r;
   VI quadrant;
 };
 
-[[gnu::always_inline]] inline VD quadrant_of_float(VD x) {
-  return round_even(x * VD(0.6366197723675814));
-}
-[[gnu::always_inline]] inline VD angle_of_float(VD x, VD quadrant) {
+inline constexpr double kTwoOverPi = 0.6366197723675814;
+
+// In double, r is exact to float's last bit.
+struct WideAngleOfFloat {
+  VD r;
+  VL quadrant;
+};
+[[gnu::always_inline]] inline WideAngleOfFloat reduce_angle_of_float(VD x) {
   constexpr double kHalfPiHigh = 1.5707963267341256;  // pi/2 to 33 bits
   constexpr double kHalfPiLow = 6.077100506506192e-11;
-  return (x - quadrant * VD(kHalfPiHigh)) - quadrant * VD(kHalfPiLow);
+  const VD magic(kWholeMagic);
+  const VD shifted = fma(x, VD(kTwoOverPi), magic);
+  const VD n = shifted - magic;
+  return {fma(n, VD(-kHalfPiLow), fma(n, VD(-kHalfPiHigh), x)), bit_cast_to<int64_t>(shifted)};
 }
+
+// With a fused multiply-add three floats for pi/2 are enough: the first product leaves a difference
+// that a float holds, and the last one is far below the smallest r of an angle in range.
 [[gnu::always_inline]] inline Angle reduce_angle(VF x) {
-  const VDPair wide = widen(x);
-  const VDPair n = each_half(wide, quadrant_of_float);
-  return {narrow(each_half(wide, n, angle_of_float)), round_to_int(n)};
+  if constexpr (kFusedMultiplyAdd) {
+    constexpr auto kFirst = static_cast<float>(kHalfPi);
+    constexpr auto kSecond = static_cast<float>(kHalfPi - kFirst);
+    constexpr double kThird = (kHalfPi - kFirst) - kSecond + 6.123233995736766e-17;
+    const VF magic(12582912.0);
+    const VF shifted = fma(x, VF(kTwoOverPi), magic);
+    const VF n = shifted - magic;
+    const VF r = fma(n, VF(-kThird), fma(n, VF(-kSecond), fma(n, VF(-kFirst), x)));
+    return {r, bit_cast_to<int32_t>(shifted)};
+  } else {
+    const VDPair wide = widen(x);
+    const WideAngleOfFloat low = reduce_angle_of_float(wide.low);
+    const WideAngleOfFloat high = reduce_angle_of_float(wide.high);
+    const VD magic(kWholeMagic);
+    const VDPair n{bit_cast_to<double>(low.quadrant) - magic,
+                   bit_cast_to<double>(high.quadrant) - magic};
+    return {narrow({low.r, high.r}), round_to_int(n)};
+  }
 }
 
 // minimax.py: sin, cos; for |r| <= pi/4. In double they have float's precision too.
@@ -42,51 +67,52 @@ template <class V>
   return fma(z * z, p, fma(z, V(-0.5), V(1.0)));
 }
 
-[[gnu::always_inline]] inline Mask<float> odd_lanes(VI quadrant) {
-  return {(quadrant & VI(1)).v != 0};
-}
 // Turns bit 1 of the quadrant into a sign.
 [[gnu::always_inline]] inline VF flip_by_quadrant(VF value, VI quadrant) {
   return bit_cast_to<float>(bit_cast_to<int32_t>(value) ^ shift_left<30>(quadrant & VI(2)));
 }
 
-// True for angles too large for the reduction, and for infinities and NaN.
-[[gnu::always_inline]] inline Mask<float> hard_angle(VF x) {
-  return !(abs(x) <= VF(kLargestAngle));
-}
+// Angles too large for the reduction, infinities and NaN go to the C library lane by lane.
 
 [[gnu::always_inline]] inline VF sin(VF x) {
   const Angle angle = reduce_angle(x);
-  const VF value = select(odd_lanes(angle.quadrant), short_cos(angle.r), short_sin(angle.r));
+  const VF value = select_odd(angle.quadrant, short_cos(angle.r), short_sin(angle.r));
   const VF result = select(x == VF(0.0), x, flip_by_quadrant(value, angle.quadrant));
-  return patch_lanes(hard_angle(x), result, x,
-                     [](float a) { return static_cast<float>(__builtin_sin(a)); });
+  return patch_beyond(kLargestAngle, result, x,
+                      [](float a) { return static_cast<float>(__builtin_sin(a)); });
 }
 
 [[gnu::always_inline]] inline VF cos(VF x) {
   const Angle angle = reduce_angle(x);
-  const VF value = select(odd_lanes(angle.quadrant), short_sin(angle.r), short_cos(angle.r));
+  const VF value = select_odd(angle.quadrant, short_sin(angle.r), short_cos(angle.r));
   const VF result = flip_by_quadrant(value, angle.quadrant + VI(1));
   // cos has quadrant signs + - - +: those of sin one quadrant later
-  return patch_lanes(hard_angle(x), result, x,
-                     [](float a) { return static_cast<float>(__builtin_cos(a)); });
+  return patch_beyond(kLargestAngle, result, x,
+                      [](float a) { return static_cast<float>(__builtin_cos(a)); });
 }
 
-// Computed in double throughout: near the poles, rounding errors of r, sine and cosine are
-// magnified.
+// a / b to 28 bits.
+[[gnu::always_inline]] inline VD short_quotient(VD a, VD b) {
+#if defined(__AVX512F__)
+  const VD estimate(_mm512_rcp14_pd(b.v));
+  return a * fma(estimate, fma(-b, estimate, VD(1.0)), estimate);
+#else
+  return a / b;
+#endif
+}
+
+// tan r = r / P(r**2), and -1 / tan r in odd quadrants (minimax.py: tan). In double throughout:
+// near the poles, rounding errors of r are magnified. -0 goes through all of it with its sign.
 [[gnu::always_inline]] inline VF tan(VF x) {
   const VDPair ratio = each_half(widen(x), [](VD a) {
-    const VD n = quadrant_of_float(a);
-    const VD r = angle_of_float(a, n);
-    const VD sine = short_sin(r);
-    const VD cosine = short_cos(r);
-    const VD half = n * VD(0.5);
-    const Mask<double> odd = round_even(half) != half;
-    return select(odd, -cosine, sine) / select(odd, sine, cosine);
+    const auto [r, quadrant] = reduce_angle_of_float(a);
+    const VD p =
+        polynomial(r * r, 1.0000000000841036, -0.33333334267602299, -0.022222052596587508,
+                   -0.002117531712191984, -0.00020825130303777061, -2.5985691019048941e-05);
+    return short_quotient(select_odd(quadrant, -p, r), select_odd(quadrant, r, p));
   });
-  const VF result = select(x == VF(0.0), x, narrow(ratio));
-  return patch_lanes(hard_angle(x), result, x,
-                     [](float a) { return static_cast<float>(__builtin_tan(a)); });
+  return patch_beyond(kLargestAngle, narrow(ratio), x,
+                      [](float a) { return static_cast<float>(__builtin_tan(a)); });
 }
 
 }  // namespace tsr::cpu::TSR_ISA

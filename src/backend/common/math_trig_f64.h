@@ -7,29 +7,50 @@
 
 namespace tsr::cpu::TSR_ISA {
 
-// x = quadrant * pi/2 + r + rest with |r| <= pi/4. `hard` lanes are out of the range of the
-// reduction: too large, not finite, or so near a multiple of pi/2 that the 119 bits of pi/2 used
-// here leave r short of bits. These lanes use the C library's long double functions, whose
-// reduction is exact; its double functions are eight units off at the worst angle.
+// x = quadrant * pi/2 + r + rest with |r| <= pi/4; the quadrant is in the low bits of `quadrant`.
 struct WideAngle {
   VD r, rest;
   VL quadrant;
-  Mask<double> hard;
 };
 [[gnu::always_inline]] inline WideAngle reduce_angle(VD x) {
-  constexpr double kFirst = 1.5707963267341256;      // pi/2 to 33 bits
-  constexpr double kSecond = 6.077100506303966e-11;  // 33 more
-  constexpr double kThird = 2.0222662487959506e-21;
   const VD magic(kWholeMagic);
   const VD shifted = fma(x, VD(0.6366197723675814), magic);
   const VD n = shifted - magic;
-  const VD first = fma(n, VD(-kFirst), x);
-  const VD near = fma(n, VD(-kSecond), first);
-  const VD tail = fma(n, VD(-kThird), fma(n, VD(-kSecond), first - near));
-  const VD r = near + tail;
+  const VL quadrant = bit_cast_to<int64_t>(shifted);
+  if constexpr (kFusedMultiplyAdd) {
+    // The product with the first 53 bits of pi/2 leaves a difference that a double holds.
+    const VD low(-6.123233995736766e-17);
+    const VD first = fma(n, VD(-kHalfPi), x);
+    const VD r = fma(n, low, first);
+    return {r, fma(n, low, first - r), quadrant};
+  } else {
+    constexpr double kFirst = 1.5707963267341256;      // pi/2 to 33 bits
+    constexpr double kSecond = 6.077100506303966e-11;  // 33 more
+    constexpr double kThird = 2.0222662487959506e-21;
+    const VD first = x - n * VD(kFirst);
+    const VD near = first - n * VD(kSecond);
+    const VD tail = (first - near) - n * VD(kSecond) - n * VD(kThird);
+    const VD r = near + tail;
+    return {r, sum_error(near, tail, r), quadrant};
+  }
+}
+// Lanes out of the range of the reduction: too large, not finite, or so near a multiple of pi/2
+// that the bits of pi/2 used here leave r short of bits. They use the C library's long double
+// functions, whose reduction is exact; its double functions are eight units off at the worst angle.
+template <class Fn>
+[[gnu::always_inline]] inline VD patch_hard_angles(VD result, VD x, VD r, Fn fn) {
   const VD a = abs(x);
-  const Mask<double> easy = (a <= VD(kLargestAngle)) & (abs(r) >= a * VD(0x1p-33));
-  return {r, sum_error(near, tail, r), bit_cast_to<int64_t>(shifted), !easy};
+  const VD least = a * VD(0x1p-33);
+#if defined(__AVX512F__)
+  const bool hard = _mm512_cmp_pd_mask(abs(r).v, least.v, _CMP_NGE_UQ) != 0;
+#else
+  const bool hard = any(!(abs(r) >= least));
+#endif
+  if (__builtin_expect(hard | any_beyond(x, kLargestAngle), 0)) {
+    const Mask<double> easy = (a <= VD(kLargestAngle)) & (abs(r) >= least);
+    return select(easy, result, by_lane(x, fn));
+  }
+  return result;
 }
 
 // sin r - r (minimax.py: sin_f64) and cos r - 1 + z / 2 (cos_f64), for z = r**2.
@@ -52,9 +73,6 @@ struct WideAngle {
   return high + (fma(z, VD(-0.5), VD(1.0) - high) + fma(r, -rest, cos_rest(z)));
 }
 
-[[gnu::always_inline]] inline Mask<double> odd_lanes(VL quadrant) {
-  return {(quadrant & VL(1)).v != 0};
-}
 // Turns bit 1 of the quadrant into a sign.
 [[gnu::always_inline]] inline VD flip_by_quadrant(VD value, VL quadrant) {
   return bit_cast_to<double>(bit_cast_to<int64_t>(value) ^ shift_left<62>(quadrant & VL(2)));
@@ -62,21 +80,21 @@ struct WideAngle {
 
 [[gnu::always_inline]] inline VD sin(VD x) {
   const WideAngle angle = reduce_angle(x);
-  const VD value = select(odd_lanes(angle.quadrant), cos_reduced(angle.r, angle.rest),
-                          sin_reduced(angle.r, angle.rest));
+  const VD value = select_odd(angle.quadrant, cos_reduced(angle.r, angle.rest),
+                              sin_reduced(angle.r, angle.rest));
   const VD result = select(x == VD(0.0), x, flip_by_quadrant(value, angle.quadrant));
-  return patch_lanes(angle.hard, result, x,
-                     [](double a) { return static_cast<double>(__builtin_sinl(a)); });
+  return patch_hard_angles(result, x, angle.r,
+                           [](double a) { return static_cast<double>(__builtin_sinl(a)); });
 }
 
 [[gnu::always_inline]] inline VD cos(VD x) {
   const WideAngle angle = reduce_angle(x);
-  const VD value = select(odd_lanes(angle.quadrant), sin_reduced(angle.r, angle.rest),
-                          cos_reduced(angle.r, angle.rest));
+  const VD value = select_odd(angle.quadrant, sin_reduced(angle.r, angle.rest),
+                              cos_reduced(angle.r, angle.rest));
   // cos has quadrant signs + - - +: those of sin one quadrant later
   const VD result = flip_by_quadrant(value, angle.quadrant + VL(1));
-  return patch_lanes(angle.hard, result, x,
-                     [](double a) { return static_cast<double>(__builtin_cosl(a)); });
+  return patch_hard_angles(result, x, angle.r,
+                           [](double a) { return static_cast<double>(__builtin_cosl(a)); });
 }
 
 // Sine over cosine, both in two parts, with one division: the quotient is corrected by its exact
@@ -93,19 +111,18 @@ struct WideAngle {
   const VD sine_low = sum_error(r, sine_rest, sine);
   const VD cosine_low = sum_error(near_one, cosine_rest, cosine);
 
-  const Mask<double> odd = odd_lanes(angle.quadrant);
-  const VD top = select(odd, -cosine, sine);
-  const VD top_low = select(odd, -cosine_low, sine_low);
-  const VD bottom = select(odd, sine, cosine);
-  const VD bottom_low = select(odd, sine_low, cosine_low);
+  const VD top = select_odd(angle.quadrant, -cosine, sine);
+  const VD top_low = select_odd(angle.quadrant, -cosine_low, sine_low);
+  const VD bottom = select_odd(angle.quadrant, sine, cosine);
+  const VD bottom_low = select_odd(angle.quadrant, sine_low, cosine_low);
   const VD inverse = VD(1.0) / bottom;
   const VD quotient = top * inverse;
   const VD product = quotient * bottom;
   const VD remainder = ((top - product) - product_error(quotient, bottom, product)) +
                        (top_low - quotient * bottom_low);
   const VD result = select(x == VD(0.0), x, fma(remainder, inverse, quotient));
-  return patch_lanes(angle.hard, result, x,
-                     [](double a) { return static_cast<double>(__builtin_tanl(a)); });
+  return patch_hard_angles(result, x, angle.r,
+                           [](double a) { return static_cast<double>(__builtin_tanl(a)); });
 }
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -194,7 +194,7 @@ struct Normal {
     const VF whole = round_even(quarters);
     const VF r = (quarters - whole) * VF(kHalfPi);
     const VI quadrant = convert_lanes<int32_t>(whole);
-    const VF value = select(odd_lanes(quadrant), short_sin(r), short_cos(r));
+    const VF value = select_odd(quadrant, short_sin(r), short_cos(r));
     return flip_by_quadrant(value, quadrant + VI(1));
   }
 };
