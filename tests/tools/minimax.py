@@ -237,6 +237,41 @@ def normal_tail_case(k, each, degree):
     return target, lambda d: 1 / target(d), list(range(degree + 1)), low - center, high - center, np.float32
 
 
+def erf_case(k):
+    """erf(a) / a = P(a - 25 k / 64), so far from the center as the next one allows."""
+    center, half = mp.mpf(25 * k) / 64, mp.mpf(25) / 128
+
+    def target(d):
+        a = center + d
+        return mp.erf(a) / a if abs(a) > TINY else 2 / mp.sqrt(mp.pi)
+    return target, lambda d: 1 / target(d), list(range(13)), -half, half, np.float64
+
+
+def eighth(k):
+    """Center, low and high end of interval k of a + 1 in [1, 16), eight for each power of two."""
+    low, high = (mp.mpf(2) ** (k // 8) * (1 + mp.mpf(k % 8 + i) / 8) - 1 for i in (0, 1))
+    return (low + high) / 2, low, high
+
+
+def erfcx_case(k):
+    """e**(a**2) erfc(a) = P(a - center) on interval k of eighth()."""
+    center, low, high = eighth(k)
+
+    def target(d):
+        a = center + d
+        return mp.erfc(a) * mp.exp(a * a)
+    return target, lambda d: 1 / target(d), list(range(7)), low - center, high - center, np.float64
+
+
+def tanh_case(k):
+    """tanh(a) = P(a - center) on interval k of eighth(); in the first one, which keeps the digits of small a, a P(a)."""
+    center, low, high = eighth(k)
+    if k == 0:
+        return (lambda a: mp.tanh(near(a)) / near(a), lambda a: near(a) / mp.tanh(near(a)), list(range(5)), low, high, np.float32)
+    return (lambda d: mp.tanh(center + d), lambda d: 1 / mp.tanh(center + d), list(range(6)), low - center, high - center,
+            np.float32)
+
+
 CASES = {
     # name: (target, weight, powers, low, high, dtype)
     # e**r = 1 + r + r**2 * P(r)
@@ -302,6 +337,10 @@ CASES = {
     'expm1_f64': (lambda r: (mp.exp(near(r)) - 1 - near(r)) / near(r) ** 2,
                   lambda r: abs(near(r) ** 2 / mp.expm1(near(r))), list(range(11)),
                   -LN2 / 2 * 1.002, LN2 / 2 * 1.002, np.float64),
+    # the same for |r| <= ln 2 / 32
+    'expm1_short_f64': (lambda r: (mp.exp(near(r)) - 1 - near(r)) / near(r) ** 2,
+                        lambda r: near(r) ** 2 / mp.exp(near(r)), list(range(5)),
+                        -LN2 / 32 * 1.002, LN2 / 32 * 1.002, np.float64),
     # 2 atanh(s) = 2 s + s**3 * P(s**2), (1 + s) / (1 - s) in [sqrt(1/2), sqrt(2)]
     'log_f64': (atanh_rest, atanh_weight, [0, 1, 2, 3, 4, 5, 6], mp.mpf(0), SMALL_SQUARE, np.float64),
     # the same after two terms: 2 atanh(s) = 2 s + 2/3 s**3 + 2/5 s**5 + s**7 * P(s**2)
@@ -354,9 +393,12 @@ CASES = {
                         mp.mpf(-0.77), mp.mpf(1.1), np.float32),
     **{f'normal_tail_{k}': normal_tail_case(k, 4, 5) for k in range(16)},
     **{f'normal_tail_wide_{k}': normal_tail_case(k, 2, 7) for k in range(8)},
+    **{f'erfcx_{k}': erfcx_case(k) for k in range(32)},
+    **{f'tanh_{k}': tanh_case(k) for k in range(27)},
     # ---- float64 ----
     'i0_far_f64': bessel_case(bessel_far(0), 25),
     'i1_far_f64': bessel_case(bessel_far(1), 25),
+    **{f'erf_{k}_f64': erf_case(k) for k in range(16)},
 }
 
 

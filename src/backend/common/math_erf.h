@@ -50,6 +50,21 @@ namespace tsr::cpu::TSR_ISA {
   return with_sign(select(a < VF(0.9375), small, VF(1.0) - exp_in_range(power)), x);
 }
 
+#if defined(__AVX512F__)
+// a erf(a) / a for a = |x|: a polynomial around the nearest of 16 centers, of which only the last
+// product and sum round much.
+[[gnu::always_inline]] inline VD erf(VD x) {
+  const VD a = at_most(abs(x), VD(6.0));
+  const VD magic(kWholeMagic);
+  const VD shifted = fma(a, VD(64.0 / 25), magic);
+  const VL place = bit_cast_to<int64_t>(shifted);
+  const VD d = fma(shifted - magic, VD(-25.0 / 64), a);
+  VD rest = look_up(kErfOverArgument[13], place);
+#pragma GCC unroll 16
+  for (int k = 12; k >= 1; --k) rest = fma(rest, d, look_up(kErfOverArgument[k], place));
+  return with_sign(fma(a, look_up(kErfOverArgument[0], place), a * rest), x);
+}
+#else
 // Near zero the series, elsewhere 1 - erfc x: erfc is so small there that the rounding error of
 // x**2 has no effect.
 [[gnu::always_inline]] inline VD erf(VD x) {
@@ -59,6 +74,7 @@ namespace tsr::cpu::TSR_ISA {
   const VD large = VD(1.0) - exp_in_range(-z) * scaled_erfc(a) / fma(a, VD(2.0), VD(1.0));
   return with_sign(select(a < VD(1.0), small, large), x);
 }
+#endif
 
 // factor * x**2 as an exponential, 2**n * value. The square is computed in two parts: for large x,
 // an error in its last place would become an error of hundreds of units in the result.
@@ -74,7 +90,7 @@ struct BellCurve {
 
 // In double: exp(-x**2) P(q) / (1 + 2 |x|) with q = (|x| - 2) / (|x| + 2); the tail below the
 // smallest float rounds to 0 (minimax.py: erfc_wide).
-[[gnu::always_inline]] inline VF erfc(VF x) {
+[[gnu::always_inline]] inline VF erfc_wide(VF x) {
   const VF result = narrow(each_half(widen(x), [](VD value) {
     const VD a = at_most(abs(value), VD(10.25));
     const VD q = (a - VD(2.0)) / (a + VD(2.0));
@@ -88,6 +104,62 @@ struct BellCurve {
   }));
   return select(x != x, x, result);
 }
+
+#if defined(__AVX512F__)
+// exp(-a**2) times a function of a = |x| that has a polynomial in each of 32 intervals, both in two
+// parts. s and s_low are the reduced argument of the exponential, from a multiple m of ln 2 / 32
+// on, with the other sign. Where the last part would be denormal, the lanes are computed in double.
+[[gnu::always_inline]] inline VF erfc(VF x) {
+  constexpr auto kLn2First = static_cast<float>(kLn2);
+  constexpr double kHighest = 8.25;
+  const VF a = at_most(abs(x), VF(10.25));
+  const VF square = a * a;
+  const VF magic(12582912.0 / 32);
+  const VF shifted = fma(square, VF(-kLog2E), magic);
+  const VF m = shifted - magic;
+  const VI fraction = bit_cast_to<int32_t>(shifted);
+  const VF s = fma(m, VF(kLn2First), square);
+  const VF s_low =
+      fma(m, VF(kLn2 - kLn2First), fma(a, a, -square)) - look_up(kThirtySeconds[1], fraction);
+  const VF scale = scale_by_power(look_up(kThirtySeconds[0], fraction), m + VF(24.0));
+
+  const VI place = shift_right<20>(bit_cast_to<int32_t>(a + VF(1.0)));
+  const VF center = look_up(kErfcxCenters, place);
+  const VF d = a - center;
+  const VF d_low = a - (d + center);  // not 0 for small a
+  VF sum = look_up(kErfcx[8], place);
+#pragma GCC unroll 8
+  for (int k = 7; k >= 3; --k) sum = fma(sum, d, look_up(kErfcx[k], place));
+  const VF constant = look_up(kErfcx[0], place);
+  const VF slope = look_up(kErfcx[2], place);
+  const VF first = slope * d;
+  const VF near = constant + first;
+  const VF rest = fma(sum, d, look_up(kErfcx[1], place)) +
+                  (sum_error(constant, first, near) + fma(slope, d_low, fma(slope, d, -first)));
+
+  // (near + rest) (1 - s + q)
+  const VF q = fma(s * s, fma(s, VF(-1.0 / 6), VF(0.5)), fma(s, s_low, -s_low));
+  const VF product = near * s;
+  const VF difference = near - product;
+  const VF small = fma(near + rest, q, fma(-s, rest, rest)) +
+                   (sum_error(near, -product, difference) - fma(near, s, -product));
+  // The product with the scale, left of zero subtracted from 2.
+  const VF factor =
+      bit_cast_to<float>(bit_cast_to<int32_t>(scale) ^ bit_cast_to<int32_t>(sign_bit(x)));
+  const VF base =
+      bit_cast_to<float>(shift_right<31>(bit_cast_to<int32_t>(x)) & bit_cast_to<int32_t>(VF(2.0)));
+  const VF high = fma(factor, difference, base);
+  const VF result = high + fma(factor, small, fma(factor, difference, base - high));
+  const auto is_far = [&] { return (x > VF(kHighest)) & (x < VF(10.25)); };
+  if (__builtin_expect(_mm512_cmp_ps_mask(x.v, VF(kHighest).v, _CMP_GT_OQ) != 0, 0))
+    return select(is_far(), erfc_wide(x), result);
+  return result;
+}
+#else
+[[gnu::always_inline]] inline VF erfc(VF x) {
+  return erfc_wide(x);
+}
+#endif
 
 // Near zero 1 - erf x by the series, elsewhere the scaled form, limited to the range where it is
 // not zero.

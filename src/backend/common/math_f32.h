@@ -8,6 +8,8 @@
 #pragma once
 
 #include "backend/common/math_base.h"
+#include "backend/common/math_table.h"
+#include "backend/common/math_table_512.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -69,6 +71,18 @@ struct ExpArgument {
   return with_sign(abs(select(argument.n == VF(0.0), q, scaled + scaled)), x);
 }
 
+#if defined(__AVX512F__)
+// A polynomial for each of 27 intervals of a = |x|.
+[[gnu::always_inline]] inline VF tanh(VF x) {
+  const VF a = at_most(abs(x), VF(9.5));
+  const VI place = shift_right<20>(bit_cast_to<int32_t>(a + VF(1.0)));
+  const VF d = a - look_up(kTanhCenters, place);
+  VF sum = look_up(kTanh[5], place);
+#pragma GCC unroll 8
+  for (int k = 4; k >= 0; --k) sum = fma(sum, d, look_up(kTanh[k], place));
+  return with_sign(sum, x);
+}
+#else
 // Near zero a series (minimax.py: tanh), elsewhere 1 - 2 / (e**2a + 1) for a = |x|.
 [[gnu::always_inline]] inline VF tanh(VF x) {
   const VF a = at_most(abs(x), VF(10.0));
@@ -79,6 +93,7 @@ struct ExpArgument {
   const VF large = VF(1.0) - VF(2.0) / (exp_in_range(a + a) + VF(1.0));
   return with_sign(select(a < VF(0.625), small, large), x);
 }
+#endif
 
 // e**x / 2 stays in range where sinh and cosh do.
 [[gnu::always_inline]] inline VF cosh(VF x) {

@@ -9,6 +9,8 @@
 #pragma once
 
 #include "backend/common/math_base.h"
+#include "backend/common/math_table.h"
+#include "backend/common/math_table_512.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -69,10 +71,29 @@ struct WideExpArgument {
   return scale_by_power(exp_reduced(argument), argument.n + shift);
 }
 
+#if defined(__AVX512F__)
+// e**x = 2**m (1 + q) for a multiple m of 1/16, whose fraction is looked up (minimax.py:
+// expm1_short_f64). Scaling takes the whole part of m.
+[[gnu::always_inline]] inline VD exp(VD x) {
+  constexpr double kLn2Rest = 2.3190468138462996e-17;  // ln 2 - kLn2
+  const VD limited = at_most(at_least(x, VD(-746.0)), VD(711.0));
+  const VD magic(kWholeMagic / 16);
+  const VD shifted = fma(limited, VD(kLog2E), magic);
+  const VD m = shifted - magic;
+  const VL fraction = bit_cast_to<int64_t>(shifted);
+  const VD r = fma(m, VD(-kLn2Rest), fma(m, VD(-kLn2), limited));
+  const VD p = polynomial(r, 0.499999999999996, 0.1666666666439989, 0.041666666693396207,
+                          0.0083334724767449887, 0.001388859417324661);
+  const VD q = fma(r * r, p, r);
+  const VD power = look_up(kSixteenths[0], fraction);
+  return scale_by_power(power + fma(power, q, look_up(kSixteenths[1], fraction)), m);
+}
+#else
 [[gnu::always_inline]] inline VD exp(VD x) {
   const WideExpArgument argument = reduce_exp(at_most(at_least(x, VD(-746.0)), VD(711.0)));
   return scale_by_power(exp_reduced(argument), argument.n);
 }
+#endif
 
 // e**x for -700 < x < 700.
 [[gnu::always_inline]] inline VD exp_in_range(VD x) {

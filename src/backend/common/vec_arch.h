@@ -116,7 +116,8 @@ template <int kMode>
   return VU(reinterpret_cast<VU::Native>(
       _mm512_mul_epi32(reinterpret_cast<__m512i>(a.v), reinterpret_cast<__m512i>(b.v))));
 }
-// value * 2**exponent, rounded once; the exponent is a whole number.
+// value * 2**exponent, rounded once; the exponent is a whole number. (At this level: of another
+// number the next smaller one.)
 [[gnu::always_inline]] inline VF scale_by_power(VF value, VF exponent) {
   return VF(_mm512_scalef_ps(value.v, exponent.v));
 }

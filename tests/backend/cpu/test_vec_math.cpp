@@ -127,8 +127,11 @@ TEST(VecMath, powers_hypot_and_atan2_of_pairs) {
 
 template <class T>
 class SignedZeros : public testing::Test {};
+template <class T>
+class BoundedFunctions : public testing::Test {};
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(SignedZeros, Floats);
+TYPED_TEST_SUITE(BoundedFunctions, Floats);
 
 TYPED_TEST(SignedZeros, keep_their_sign) {
   for (const cpu::Level* level : levels()) {
@@ -142,6 +145,54 @@ TYPED_TEST(SignedZeros, keep_their_sign) {
           << static_cast<int>(op) << " " << level->name;
       EXPECT_TRUE(out[1] == 0 && std::signbit(out[1]))
           << static_cast<int>(op) << " " << level->name;
+    }
+  }
+}
+
+// Numbers that take another way than the rest of their register.
+const float kRare[] = {0.0F, -0.0F,  -1.0F,    1e-40F,    9.15F, 9.5F,
+                       2e6F, -3e30F, INFINITY, -INFINITY, NAN};
+
+TEST(VecMath, a_result_does_not_depend_on_the_numbers_beside_it) {
+  constexpr size_t kCount = 64;
+  for (const cpu::Level* level : levels()) {
+    for (const Function<float>& function : kFunctions) {
+      std::vector<float> in(kCount);
+      for (size_t i = 0; i < kCount; ++i) in[i] = 0.01F + 0.05F * static_cast<float>(i);
+      const std::vector<float> alone = row_of(*level, function.op, in);
+      for (const float rare : kRare) {
+        std::vector<float> mixed = in;
+        for (size_t i = 0; i < kCount; i += 3) mixed[i] = rare;
+        const std::vector<float> out = row_of(*level, function.op, mixed);
+        const std::vector<float> all =
+            row_of(*level, function.op, std::vector<float>(kCount, rare));
+        for (size_t i = 0; i < kCount; ++i) {
+          const float want = i % 3 == 0 ? all[i] : alone[i];
+          EXPECT_EQ(std::bit_cast<uint32_t>(out[i]), std::bit_cast<uint32_t>(want))
+              << function.name << " beside " << rare << " at " << level->name;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(SignedZeros, give_one_where_the_function_is_one_at_zero) {
+  for (const cpu::Level* level : levels()) {
+    for (const UnaryOp op : {UnaryOp::kErfc, UnaryOp::kCos, UnaryOp::kExp, UnaryOp::kCosh}) {
+      const std::vector<TypeParam> out = row_of<TypeParam>(*level, op, {0, -TypeParam{0}});
+      EXPECT_EQ(out[0], 1) << static_cast<int>(op) << " " << level->name;
+      EXPECT_EQ(out[1], 1) << static_cast<int>(op) << " " << level->name;
+    }
+  }
+}
+
+TYPED_TEST(BoundedFunctions, stay_within_one) {
+  for (const cpu::Level* level : levels()) {
+    std::vector<TypeParam> in;
+    for (TypeParam x = 0; x < 12; x += TypeParam(1) / 4096) in.push_back(x);
+    for (const UnaryOp op : {UnaryOp::kTanh, UnaryOp::kErf, UnaryOp::kSin, UnaryOp::kCos}) {
+      for (const TypeParam y : row_of<TypeParam>(*level, op, in))
+        EXPECT_LE(std::abs(y), 1) << static_cast<int>(op) << " " << level->name;
     }
   }
 }
