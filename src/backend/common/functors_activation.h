@@ -281,7 +281,16 @@ struct CrossEntropyOfPair {
     return (t - V(1)) * select(no < low, low, no) - t * select(yes < low, low, yes);
   }
 };
-// Three operands: its derivative towards p.
+// Two operands: -(t log σ(x) + (1 - t) log(1 - σ(x))) = (1 - t) x + log(1 + e**-|x|) + max(-x, 0).
+struct CrossEntropyOfLogits {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x, V t) const {
+    const V soft = log1p(exp(-abs(x))) + select(x < V(0), -x, V(0));
+    return (V(1) - t) * x + soft;
+  }
+};
+// Three operands: the derivative of cross_entropy_of_pair towards p.
 struct CrossEntropyOfPairGrad {
   static constexpr unsigned kTypes = kReal;
   template <class V>

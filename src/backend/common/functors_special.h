@@ -102,6 +102,25 @@ struct Logit {
   }
 };
 
+// Two operands: its derivative, in which x outside [low, 1 - low] has the value `outside`.
+struct LogitGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V x, V low, V outside) const {
+    return select((x >= low) & (x <= V(1) - low), g / (x * (V(1) - x)), outside);
+  }
+};
+// x rounded to decimals for a scale of so many powers of ten. What the scale takes out of range has
+// no places to round.
+struct RoundDecimals {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x, V scale) const {
+    const V whole = round_even(x * scale);
+    return select(is_finite(whole), whole / scale, x);
+  }
+};
+
 // ---- One operand: normal distribution, Bessel functions, entropy ----
 
 struct Ndtr {

@@ -182,17 +182,34 @@ struct LogArgument {
   return select(x < VF(-1.0), VF(kNaN), result);
 }
 
-// log(one + x) for a `one` of 0 or 1, as log and log1p, but +0 for the logarithm of 1.
+// Whether every lane is positive, normal and finite. One comparison: without a sign, numbers below
+// the least normal one are far above infinity.
+[[gnu::always_inline]] inline bool all_regular(VF x) {
+  constexpr int32_t kLeast = 0x00800000;
+  using U = Vec<uint32_t>;
+  const U above = bit_cast_to<uint32_t>(x) - U(kLeast);
+  const U count(0x7f800000 - kLeast);
+#if defined(__AVX512F__)
+  return _mm512_cmpge_epu32_mask(reinterpret_cast<__m512i>(above.v),
+                                 reinterpret_cast<__m512i>(count.v)) == 0;
+#else
+  return !any(Mask<float>{above.v >= count.v});
+#endif
+}
+
+// log(one + x) for a `one` of 0 or 1, as log and log1p, but +0 for the logarithm of 1. Sums that
+// are zero, denormal or not finite are rare.
 [[gnu::always_inline]] inline VF log_plus(VF x, VF one) {
   const VF sum = one + x;
   const VF lost = select(x < VF(1.0), x - (sum - one), one - (sum - x));
-  const auto tiny = sum < VF(1.17549435e-38);
-  const LogArgument argument = split_log(select(tiny, sum * VF(8388608.0), sum));
-  const VF e = argument.e - select(tiny, VF(23.0), VF(0.0));
-  const VF scale = bit_cast_to<float>(shift_left<23>(VI(127) - argument.exponent));
-  const VF f = fma(lost, at_least(scale, VF(0.0)), argument.f);
-  const VF low = fma(e, VF(kLn2Low), log_rest(f));
-  return finish_log(fma(e, VF(kLn2High), f + low), sum);
+  const auto log_of = [lost](const LogArgument& argument) {
+    const VF scale = bit_cast_to<float>(shift_left<23>(VI(127) - argument.exponent));
+    const VF f = fma(lost, at_least(scale, VF(0.0)), argument.f);
+    const VF low = fma(argument.e, VF(kLn2Low), log_rest(f));
+    return fma(argument.e, VF(kLn2High), f + low);
+  };
+  if (__builtin_expect(all_regular(sum), 1)) return log_of(split_log(sum));
+  return finish_log(log_of(split_positive(sum)), sum);
 }
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -98,6 +98,7 @@ const char* kernel_name(int32_t id) noexcept {
     case 1162: return "threshold";
     case 1164: return "nan_to_finite";
     case 1165: return "airy_ai_prime";
+    case 1168: return "round_decimals";
     case 1200: return "add";
     case 1201: return "subtract";
     case 1202: return "multiply";
@@ -175,6 +176,8 @@ const char* kernel_name(int32_t id) noexcept {
     case 1354: return "gate";
     case 1355: return "cross_entropy_of_pair";
     case 1356: return "huber_of_pair";
+    case 1358: return "cross_entropy_of_logits";
+    case 1359: return "logit_grad";
     case 2181: return "standard_gamma_grad";
     case 2200: return "where";
     case 2201: return "lerp";

@@ -109,11 +109,12 @@ enum class UnaryOp : int32_t {
   kThreshold = 1162,  // p0: threshold, p1: value
   kNanToFinite = 1164,  // nan_to_num with the dtype's limits; p0 for NaN, p1 the largest number
   kAiryAiPrime = 1165,  // the derivative of airy_ai
+  kRoundDecimals = 1168,  // x p0 rounded, over p0; x where x p0 is not finite
 };
 template <>
 struct OpRange<UnaryOp> {
   static constexpr int32_t kFirst = 1000;
-  static constexpr int32_t kEnd = 1166;
+  static constexpr int32_t kEnd = 1169;
 };
 
 // out = f(a, b).
@@ -196,6 +197,8 @@ enum class BinaryOp : int32_t {
   kGate = 1354,  // a sigmoid(b)
   kCrossEntropyOfPair = 1355,  // of a probability a and a target b
   kHuberOfPair = 1356,  // p1 times the Huber loss of a - b for p0 = delta
+  kCrossEntropyOfLogits = 1358,  // of a logit a and a target b
+  kLogitGrad = 1359,  // of x; p1 where x is not in [p0, 1 - p0]
   kStandardGammaGrad = 2181,
 };
 template <>

@@ -4,6 +4,7 @@
 
 #include "autograd/forward.h"
 #include "base/error.h"
+#include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
@@ -351,11 +352,10 @@ Tensor log_one_plus(const Tensor& x) {
   return log1p(exp(negative(abs(x))));
 }
 
-// (1 - t) x + (1 + (p - 1) t) (log(1 + exp(-|x|)) + max(-x, 0)); an undefined p is 1.
+// (1 - t) x + (1 + (p - 1) t) (log(1 + exp(-|x|)) + max(-x, 0)); without p a kernel computes it.
 Tensor logits_value(const Tensor& x, const Tensor& t, const Tensor& p) {
   const Tensor soft = add(log_one_plus(x), relu(negative(x)));
   const Tensor flat = multiply(subtract(1, t), x);
-  if (!p.defined()) return add(flat, soft);
   return add(flat, multiply(add(multiply(subtract(p, 1), t), 1), soft));
 }
 
@@ -384,9 +384,16 @@ Tensor pos_weight_slope(const Tensor& x, const Tensor& t) {
 Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
   const bool grad = needs_grad(x, t, p);
   Tensor output;
-  {
+  if (p.defined()) {
     const Unrecorded pause;
     output = logits_value(x, t, p);
+  } else {
+    output = empty(x.sizes(), x.dtype(), x.device());
+    if (output.numel() != 0) {
+      const kernel::Elementwise walk(output, {x, t});
+      kernel::launch(kernel::kBinary, x.device(), kernel::BinaryOp::kCrossEntropyOfLogits,
+                     walk.plan());
+    }
   }
   if (grad) {
     record(

@@ -98,11 +98,21 @@ Tensor d_angle(const Tensor& g, const Tensor& z) {
   return where(zero, 0.0, divide(turned, where(zero, 1.0, size)));
 }
 // 1 / (x (1 - x)) inside the limits; outside 0, or NaN where there are none.
+double outside_logit(std::optional<double> eps) {
+  return eps.has_value() ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+}
 Tensor d_logit(const Tensor& g, const Tensor& x, std::optional<double> eps) {
   const double low = eps.value_or(0);
   const Tensor inside = logical_and(greater_equal(x, low), less_equal(x, 1 - low));
   const Tensor slope = divide(g, multiply(x, subtract(1, x)));
-  return where(inside, slope, eps.has_value() ? 0.0 : std::numeric_limits<double>::quiet_NaN());
+  return where(inside, slope, outside_logit(eps));
+}
+// The same by one kernel, where nothing is recorded.
+Tensor d_logit_of(Backward& ctx, std::optional<double> eps) {
+  const Tensor& g = ctx.grad();
+  const Tensor x = ctx.saved(0);
+  if (ctx.create_graph() || x.dtype() != g.dtype()) return d_logit(g, x, eps);
+  return launch_fused(BinaryOp::kLogitGrad, g, x, {eps.value_or(0), outside_logit(eps)});
 }
 
 constexpr UnaryRule kPolygamma{UnaryOp::kPolygamma, "PolygammaBackward", UnaryType::kFloatReal,
@@ -152,7 +162,7 @@ Tensor polygamma(const Tensor& input, int64_t n, Out out) {
 Tensor logit(const Tensor& input, std::optional<double> eps, Out out) {
   const double low = eps.value_or(-std::numeric_limits<double>::infinity());
   return run_unary(kLogit, input, out, {low, 1 - low},
-                   [eps](Backward& ctx) { ctx.set(0, d_logit(ctx.grad(), ctx.saved(0), eps)); });
+                   [eps](Backward& ctx) { ctx.set(0, d_logit_of(ctx, eps)); });
 }
 
 Tensor positive(const Tensor& input, Out out) {
@@ -170,20 +180,26 @@ Tensor round_decimals(const Tensor& input, int64_t decimals, Out out) {
     return round(input, out);
   }
   const bool grad = needs_grad(input);
-  Tensor value;
-  {
-    const Unrecorded pause;
-    const Tensor x = in_opmath(input);
-    // Larger powers are infinite in the dtype, and smaller numbers round to 0 or not at all.
-    const double places = std::fmin(std::fabs(static_cast<double>(decimals)),
-                                    x.dtype() == DType::kFloat64 ? 308.0 : 38.0);
-    const double scale = std::pow(10.0, places);
-    const Tensor whole = round(decimals < 0 ? divide(x, scale) : multiply(x, scale));
-    const Tensor rounded = decimals < 0 ? multiply(whole, scale) : divide(whole, scale);
-    // What the scale takes out of range has no places to round.
-    value = astype(where(isfinite(whole), rounded, x), input.dtype());
+  // Larger powers are infinite in the dtype, and smaller numbers round to 0 or not at all.
+  const double places = std::fmin(std::fabs(static_cast<double>(decimals)),
+                                  input.dtype() == DType::kFloat64 ? 308.0 : 38.0);
+  const double scale = std::pow(10.0, places);
+  Tensor output;
+  if (decimals >= 0) {
+    Result result = allocate(out, input.sizes(), input.dtype(), input.device(), grad, {&input});
+    launch_unary(UnaryOp::kRoundDecimals, result.value(), input, {scale});
+    output = result.finish();
+  } else {
+    Tensor value;
+    {
+      const Unrecorded pause;
+      const Tensor x = in_opmath(input);
+      const Tensor whole = round(divide(x, scale));
+      // What is out of range has no places to round.
+      value = astype(where(isfinite(whole), multiply(whole, scale), x), input.dtype());
+    }
+    output = deliver(value, out, grad);
   }
-  Tensor output = deliver(value, out, grad);
   if (grad) {
     record(
         output, "RoundDecimalsBackward", {input}, {save_input(Tensor())},

@@ -210,3 +210,13 @@ def test_remainders_of_float32_are_exact(function: str) -> None:
     found = getattr(ts, function)(ts.from_numpy(a), ts.from_numpy(b)).numpy()
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found[wanted == 0]), np.signbit(wanted[wanted == 0]))
+
+
+@pytest.mark.parametrize("eps", (None, 0.0, 0.25))
+def test_the_gradient_of_logit_at_and_outside_its_limits(eps: float | None) -> None:
+    x = ts.tensor([0.5, 0.25, 0.75, 0.1, -1.0, 2.0, NAN], requires_grad=True)
+    outside = NAN if eps is None else 0.0
+    want = [4.0, 16 / 3, 16 / 3, 0.0 if eps else 100 / 9, outside, outside, outside]
+    for create_graph in (False, True):  # one kernel, and a composition that can be differentiated
+        (grad,) = ts.autograd.grad([ts.logit(x, eps).sum()], [x], create_graph=create_graph)
+        assert grad.tolist() == pytest.approx(want, rel=1e-6, nan_ok=True)

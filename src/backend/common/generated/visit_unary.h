@@ -103,6 +103,7 @@ constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
     case kernel::UnaryOp::kThreshold: return visit.template operator()<Threshold>();
     case kernel::UnaryOp::kNanToFinite: return visit.template operator()<NanToFinite>();
     case kernel::UnaryOp::kAiryAiPrime: return visit.template operator()<AiryAiPrime>();
+    case kernel::UnaryOp::kRoundDecimals: return visit.template operator()<RoundDecimals>();
     default:
       return decltype(visit.template operator()<Exp>()){};
   }
