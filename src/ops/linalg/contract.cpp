@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "kernel/contract.h"
 #include "ops/linalg/gemm.h"
@@ -165,6 +166,20 @@ Tensor cross(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
   TSR_CHECK(rank >= 1 && shape[static_cast<size_t>(along)] == 3, Code::kShape, "input",
             "expected 3 numbers along axis ", axis, ", got shapes ", input.sizes(), " and ",
             other.sizes());
+  if (needs_grad(input, other) && out.is_fresh() && !forward_enabled()) {
+    Tensor product;
+    {
+      const Unrecorded pause;
+      product = cross(input, other, axis);
+    }
+    record(product, "LinalgCrossBackward", {input, other}, {save_input(input), save_input(other)},
+           TakesBatches{[behind = along - rank](Backward& ctx) {
+             const Tensor& g = ctx.grad();
+             if (ctx.needs(0)) ctx.set(0, cross(conj_of(ctx.saved(1)), g, behind));
+             if (ctx.needs(1)) ctx.set(1, cross(g, conj_of(ctx.saved(0)), behind));
+           }});
+    return product;
+  }
   const auto full = [&](const Tensor& operand) {
     return operand.sizes() == shape ? operand : broadcast_to(operand, shape);
   };

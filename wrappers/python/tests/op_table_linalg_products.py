@@ -126,7 +126,7 @@ ROWS = [
                 (ValueError, lambda: ts.tensordot(ts.ones(2, 2), ts.ones(2, 2), axes=((0, 0), (0, 1))))]),
     product("kron", np.kron, shapes(((2, 3), (3, 2)), ((9, 12), (10, 11)), ((2,), (2, 2)), ((), (2,)), ((2, 2, 1), (3,)), ((0, 2), (2, 2)))),
     product("cross", lambda a, b, axis=-1: np.cross(a, b, axis=axis),
-        shapes(((3,), (3,)), ((2, 3), (2, 3)), ((3, 2), (3, 2), {"axis": 0}), ((0, 3), (0, 3))),
+        shapes(((3,), (3,)), ((2, 3), (2, 3)), ((3, 2), (3, 2), {"axis": 0}), ((0, 3), (0, 3)), ((2, 3), (3,)), ((1, 3), (4, 3))),
         errors=[(ValueError, lambda: ts.cross(ts.ones(2), ts.ones(2))), (IndexError, lambda: ts.cross(ts.ones(3), ts.ones(3), axis=1))]),
     product("trace", np_trace,
         shapes(((3, 3),), ((2, 3, 4), {"offset": 1}), ((3, 2), {"offset": -1}), ((0, 0),), ((2, 2), {"offset": 5})),
