@@ -77,6 +77,10 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                          CUPTI_ACTIVITY_KIND_DRIVER,
                                          CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 
+// Layouts that every version since CUDA 12 knows: the later ones begin with the same members.
+using KernelRecord = CUpti_ActivityKernel9;
+using CopyRecord = CUpti_ActivityMemcpy5;
+
 struct Work {
   std::string name;
   DeviceActivity facts;
@@ -138,11 +142,11 @@ void add_work(Delivered& to, const Record& record, std::string name, uint64_t nb
 void add_record(Delivered& to, const CUpti_Activity* record) {
   switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
-      const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel10*>(record);
+      const auto& kernel = *reinterpret_cast<const KernelRecord*>(record);
       return add_work(to, kernel, readable(kernel.name), 0, false);
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
-      const auto& copy = *reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
+      const auto& copy = *reinterpret_cast<const CopyRecord*>(record);
       return add_work(to, copy, copy_name(copy.copyKind), copy.bytes, true);
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY2: {
