@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
+import zipfile
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tessera.torch as torch
@@ -222,6 +225,24 @@ def test_a_hook_after_gradients_gets_the_parameter_itself() -> None:
         parameter.register_post_accumulate_grad_hook(count)
     model(torch.ones(1, 2)).sum().backward()
     assert list(seen.values()) == [1, 1]
+
+
+# ---- files ----
+
+
+@pytest.mark.parametrize(("kind", "bit", "expected"), [("ComplexFloat", "conj", [1 - 2j, 3 + 1j]), ("Float", "neg", [-1.0, -2.0])])
+def test_files_of_pytorch_say_what_is_conjugate_or_negative(kind: str, bit: str, expected: Any) -> None:
+    text = (
+        f"ctorch._utils\n_rebuild_tensor_v2\n((S'storage'\nctorch\n{kind}Storage\nS'0'\nS'cpu'\nK\x02tQK\x00K\x02\x85K\x01\x85I00\n"
+        f"ccollections\nOrderedDict\n)R}}S'{bit}'\nI01\nstR."
+    )
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02" + text.encode("latin1"))
+        numbers = np.array([1 + 2j, 3 - 1j], np.complex64) if bit == "conj" else np.array([1, 2], np.float32)
+        archive.writestr("archive/data/0", numbers.tobytes())
+    file.seek(0)
+    assert torch.load(file).tolist() == expected
 
 
 # ---- generators ----

@@ -17,6 +17,7 @@ import zipfile
 from collections import Counter, OrderedDict, defaultdict
 from typing import Any
 
+from .. import _ops
 from .. import io as _io
 from .._core import TensorBase
 from .._device import Device
@@ -275,8 +276,12 @@ class _Unpickler(pickle.Unpickler):
                 self._storages[key] = from_bytes(data, dtype, (int(size),))
         return self._storages[key]
 
-    def _tensor(self, storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool, *_: Any) -> Any:
+    def _tensor(
+        self, storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool, hooks: Any = None, metadata: Any = None
+    ) -> Any:
         view = storage.as_strided(tuple(size), tuple(stride), offset) if storage.numel() else storage.reshape(tuple(size))
+        for bit, function in (("conj", _ops.conj), ("neg", _ops.negative)):  # which PyTorch leaves to the reader
+            view = function(view) if metadata and metadata.get(bit) else view
         found = _placed(view, self._map_location)
         return found.requires_grad_(True) if requires_grad else found
 
