@@ -8,12 +8,14 @@ import copy
 import io
 import pickle
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tessera.torch as torch
+from tessera import load_file
 from tessera.torch import nn
 
 # ---- modules that override a method ----
@@ -243,6 +245,18 @@ def test_files_of_pytorch_say_what_is_conjugate_or_negative(kind: str, bit: str,
         archive.writestr("archive/data/0", numbers.tobytes())
     file.seek(0)
     assert torch.load(file).tolist() == expected
+
+
+def test_saved_parameters_and_tied_tensors_come_back_as_such(tmp_path: Path) -> None:
+    weight, frozen = nn.Parameter(torch.ones(2, 3)), nn.Parameter(torch.zeros(1), requires_grad=False)
+    leaf = torch.ones(1, requires_grad=True)
+    torch.save({"a": weight, "b": [weight, frozen], "c": weight.detach(), "d": weight.detach().t(), "leaf": leaf}, tmp_path / "saved")
+    assert sorted(load_file(tmp_path / "saved")) == ["a", "b.0", "b.1", "c", "d", "leaf"]
+    found = torch.load(tmp_path / "saved")
+    assert [type(t) for t in (found["a"], *found["b"], found["c"], found["leaf"])] == [nn.Parameter] * 3 + [torch.Tensor] * 2
+    assert [t.requires_grad for t in (found["a"], *found["b"], found["c"], found["leaf"])] == [True, True, False, False, True]
+    found["c"].fill_(5)
+    assert found["a"][0, 0] == 5 and found["b"][0][1, 2] == 5 and found["d"][0, 0] == 1
 
 
 # ---- generators ----

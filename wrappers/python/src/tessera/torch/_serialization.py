@@ -38,12 +38,18 @@ class _NotPlain(TypeError):
 # ---- save ----
 
 
-def _packed(value: Any, tensors: dict[str, Any], path: str) -> Any:
+class _Named(dict[str, Any]):
+    """The tensors of a file by name, and which of them was the first in each place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: dict[Any, str] = {}
+
+
+def _packed(value: Any, tensors: _Named, path: str) -> Any:
     """The value as JSON; its tensors go to `tensors` under their paths."""
     if type(value) in _PLAIN_TENSORS:
-        name = _unused(path or "tensor", tensors)
-        tensors[name] = value.detach()
-        return {"tensor": name}
+        return _packed_tensor(value, tensors, path)
     if value is None or type(value) in (bool, int, str):
         return value
     if isinstance(value, float):
@@ -65,7 +71,25 @@ def _packed(value: Any, tensors: dict[str, Any], path: str) -> Any:
     raise _NotPlain
 
 
-_PLAIN_TENSORS = frozenset([_Plain, Tensor, _Parameter, Parameter])  # what comes back as a Tensor
+_PLAIN_TENSORS = frozenset([_Plain, Tensor, _Parameter, Parameter])  # what comes back as a Tensor or a Parameter
+
+
+def _place(tensor: Any) -> Any:
+    """Equal for tensors that are the same elements of one memory."""
+    return tensor.dtype.name, TensorBase.data_ptr(tensor), tuple(tensor.shape), TensorBase.stride(tensor)
+
+
+def _packed_tensor(value: Any, tensors: _Named, path: str) -> dict[str, Any]:
+    """A tensor that has the memory of an earlier one is written again, for readers that know no structure, and named after
+    that one here."""
+    name = _unused(path or "tensor", tensors)
+    found = {"tensor": name}
+    tensors[name] = value.detach()
+    if TensorBase.numel(value) and (first := tensors.places.setdefault(_place(value), name)) != name:
+        found["same"] = first
+    if isinstance(value, _Parameter):
+        found["kind"] = "parameter"
+    return {**found, "grad": True} if value.requires_grad else found
 
 
 def _unused(name: str, tensors: dict[str, Any]) -> str:
@@ -88,7 +112,7 @@ def save(
     _disable_byteorder_record: bool = False,
 ) -> None:
     """Saves an object to a file or a binary stream: as safetensors if it is made of tensors, numbers and texts."""
-    tensors: dict[str, Any] = {}
+    tensors = _Named()
     try:
         structure = json.dumps(_packed(obj, tensors, ""))
     except _NotPlain:
@@ -132,7 +156,7 @@ class _Pickler(pickle.Pickler):
     def persistent_id(self, obj: Any) -> Any:
         if not isinstance(obj, _Stored):
             return None
-        place = (obj.tensor.dtype.name, TensorBase.data_ptr(obj.tensor), tuple(obj.tensor.shape), TensorBase.stride(obj.tensor))
+        place = _place(obj.tensor)
         if place not in self._keys:
             self._keys[place] = len(self.tensors)
             self.tensors.append(obj.tensor)  # which keeps its memory in place
@@ -170,6 +194,8 @@ def _save_zip(obj: Any, f: Any, protocol: int) -> None:
 def _unpacked(value: Any, tensors: dict[str, Any]) -> Any:
     if not isinstance(value, dict):
         return value
+    if "tensor" in value:
+        return _unpacked_tensor(tensors[value.get("same", value["tensor"])], value)
     (kind, held), = value.items()
     if kind in ("dict", "ordered"):
         items = [(key, _unpacked(item, tensors)) for key, item in held]
@@ -177,11 +203,14 @@ def _unpacked(value: Any, tensors: dict[str, Any]) -> Any:
     if kind in ("list", "tuple", "size"):
         found = [_unpacked(item, tensors) for item in held]
         return found if kind == "list" else tuple(found) if kind == "tuple" else Size(found)
-    if kind == "tensor":
-        return tensors[held]
     if kind == "array":
         return tensors[held].cpu().numpy()
     return float.fromhex(held) if kind == "float" else ALL[held]
+
+
+def _unpacked_tensor(tensor: Any, value: dict[str, Any]) -> Any:
+    grad = value.get("grad", False)
+    return Parameter(tensor, grad) if value.get("kind") == "parameter" else tensor.detach().requires_grad_(grad)
 
 
 def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: Any = None, mmap: Any = None, **_: Any) -> Any:
