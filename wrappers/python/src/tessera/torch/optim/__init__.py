@@ -43,7 +43,7 @@ def _initializer(plain: type) -> Callable[..., None]:
         for name in [*options]:
             if name == "decoupled_weight_decay" and plain is _optim.Adam:
                 extras[name] = bool(options.pop(name))
-                self._kind = _optim.AdamW._kind if extras[name] else plain._kind
+                self._kind = (_optim.AdamW if extras[name] else _optim.Adam)._kind
             elif name in inspect.signature(plain).parameters:
                 options[name] = _STEPS.get(name, lambda value: value)(options[name])
             elif name in _IGNORED:
