@@ -370,3 +370,44 @@ def test_distributions_are_of_their_bases() -> None:
         return q.mean * 0 + 7
 
     assert kinds.kl_divergence(Mine(0.0, 1.0), kinds.Cauchy(0.0, 1.0).expand((2,))).shape == (2,)
+
+
+# ---- small calls ----
+
+
+def test_a_module_becomes_a_type_of_tensors() -> None:
+    for kind in (torch.DoubleTensor, "torch.DoubleTensor", torch.float64):
+        assert nn.Linear(1, 1).type(kind).weight.dtype is torch.float64
+
+
+def test_a_module_takes_its_state_back() -> None:
+    class Counted(nn.Linear):
+        def __setstate__(self, state: Any) -> None:
+            super().__setstate__(state)
+            self.loaded = True
+
+    assert pickle.loads(pickle.dumps(nn.Linear(1, 1))).weight.shape == (1, 1)
+    assert copy.deepcopy(Counted(1, 1)).loaded
+    handle = nn.Linear(1, 1).register_forward_hook(lambda *_: None)
+    assert isinstance(handle.id, int)
+
+
+def test_a_bound_without_axes_counts_as_a_number_beside_one() -> None:
+    x = torch.arange(4.0)
+    assert x.clamp(min=1.0, max=torch.tensor(2.0)).tolist() == x.clone().clamp_(torch.tensor(1), 2.0).tolist() == [1, 1, 2, 2]
+
+
+def test_bounds_of_draws_are_named() -> None:
+    x = torch.ones(5)
+    assert x.random_(to=1).tolist() == [0] * 5 and x.random_(3, 4).tolist() == [3] * 5 and x.random_(1).tolist() == [0] * 5
+    assert x.random_(**{"from": 5, "to": 6}).tolist() == [5] * 5 and x.random_().max() >= 0
+    assert 2 <= x.uniform_(to=3.0, **{"from": 2.0}).min() and x.max() < 3 and x.uniform_(1.0).tolist() == [1] * 5
+    for wrong in ({"low": 1}, {"from": 1}):
+        with pytest.raises(TypeError):
+            x.uniform_(0.0, 1.0, **wrong)
+
+
+def test_the_transpose_of_any_tensor_reverses_its_axes() -> None:
+    with pytest.warns(UserWarning, match="deprecated"):
+        assert torch.ones(2, 3, 4).T.shape == (4, 3, 2) and torch.ones(2).T.shape == (2,)
+    assert torch.ones(2, 3).T.shape == (3, 2)

@@ -36,6 +36,11 @@ class RemovableHandle:
         self._hooks = hooks
         self._key = next(key for key in _keys if key not in hooks)  # hooks of a pickle have those of another process
 
+    @property
+    def id(self) -> int:
+        """The key of the hook among the others."""
+        return self._key
+
     def remove(self) -> None:
         self._hooks.pop(self._key, None)
 

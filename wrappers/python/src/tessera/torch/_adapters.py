@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -165,6 +166,13 @@ def times_of(input: Any, repeats: tuple[int, ...]) -> tuple[int, ...]:
     return repeats
 
 
+def _alike(low: Any, high: Any) -> Any:
+    """The bounds of clamp(), of which a tensor without axes beside a number counts as a number."""
+    if isinstance(low, TensorBase) != isinstance(high, TensorBase) and low is not None and high is not None:
+        return tuple([number(bound) if isinstance(bound, TensorBase) and not bound.ndim else bound for bound in (low, high)])
+    return low, high
+
+
 def _bounds(low: Any, high: Any) -> tuple[float, float] | None:
     """Both bounds as numbers, infinite where there is none; None if they are tensors."""
     if low is None and high is None:
@@ -179,6 +187,7 @@ def _bounds(low: Any, high: Any) -> tuple[float, float] | None:
 
 def clamped(input: Any, low: Any, high: Any, out: Any) -> Any:
     """clip with PyTorch's derivative on a bound: 0, or shared with a bound that is a tensor."""
+    low, high = _alike(low, high)
     bounds = _bounds(low, high)
     if bounds is None and out is None:
         tensors = [t for t in (input, low, high) if t is not None]
@@ -191,6 +200,7 @@ def clamped(input: Any, low: Any, high: Any, out: Any) -> Any:
 
 
 def clamped_here(input: Any, low: Any, high: Any) -> Any:
+    low, high = _alike(low, high)
     bounds = _bounds(low, high)
     if bounds is not None and input.dtype.is_floating_point and bounds[0] <= bounds[1]:
         return _ops.hardtanh_(input, *bounds)
@@ -388,6 +398,33 @@ def unravel(indices: Any, shape: Any) -> tuple[Any, ...]:
         found.append(indices % size)
         indices = indices // size
     return tuple(reversed(found))
+
+
+def reversed_axes(input: Any) -> Any:
+    """T: the axes in reverse order, which PyTorch will give up for all but matrices."""
+    if input.ndim != 2:
+        warnings.warn("The use of `x.T` on tensors of dimension other than 2 is deprecated: use mT or permute()", stacklevel=3)
+    return _ops.permute(input, tuple(range(input.ndim))[::-1])
+
+
+def limits(given: tuple[Any, ...], named: dict[str, Any], first: Any, last: Any) -> Any:
+    """The arguments `from` and `to` of methods that draw numbers; the first is a word of Python's, which no signature can have."""
+    for name, value in named.items():
+        if name not in ("from", "to"):
+            raise ArgumentTypeError(f"unexpected keyword argument {name!r}")
+        if len(given) > ("from", "to").index(name):
+            raise ArgumentTypeError(f"multiple values for argument {name!r}")
+    places = (*given, *(named.get(name, default) for name, default in (("from", first), ("to", last))[len(given):]))
+    if len(places) != 2:
+        raise ArgumentTypeError(f"expected at most 2 bounds, got {len(places)}")
+    return places
+
+
+def whole_limits(*given: Any, **named: Any) -> Any:
+    """Of random_(): one number alone is the end."""
+    if len(given) == 1 and "to" not in named:
+        return limits((0, *given), named, 0, None)
+    return limits(given, named, 0, None)
 
 
 def filled(input: Any, value: Any) -> Any:

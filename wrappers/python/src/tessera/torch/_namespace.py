@@ -49,7 +49,7 @@ functions: dict[str, Any] = {
 def _complete_tensor() -> None:
     """Gives Tensor its methods. Those of the same meaning are inherited, or a function of the library."""
     for name, function in {**both, **methods}.items():
-        place = property(function) if name in ("H", "mH") else function
+        place = property(function) if name in ("H", "T", "mH") else function
         setattr(Tensor, name, place)
     for name in _table.SAME_BOTH.split():
         if not hasattr(Tensor, name) and name in functions:

@@ -412,7 +412,7 @@ zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, 
 # ---- methods of Tensor only ----
 
 SAME_METHODS = """
-T abs_ absolute_ acos_ acosh_ addcdiv_ addcmul_ arccos_ arccosh_ arcsin_ arcsinh_ arctan2_
+abs_ absolute_ acos_ acosh_ addcdiv_ addcmul_ arccos_ arccosh_ arcsin_ arcsinh_ arctan2_
 arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward bitwise_and_ bitwise_left_shift_ bitwise_not_
 bitwise_or_ bitwise_right_shift_ bitwise_xor_ cauchy_ ceil_ copysign_ cos_ cosh_ cpu cuda data data_ptr deg2rad_
 device digamma_ dim dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expand_as expm1_ float_power_ floor_
@@ -427,6 +427,7 @@ zero_
 
 METHODS = """
 H(input) = matrix_transpose(conj(input))
+T(input) = reversed_axes(input)
 addbmm_(input, batch1, batch2, *, beta=1, alpha=1) = product_added_here("addbmm", input, batch1, batch2, beta, alpha)
 addmm_(input, mat1, mat2, *, beta=1, alpha=1) = product_added_here("addmm", input, mat1, mat2, beta, alpha)
 addmv_(input, mat, vec, *, beta=1, alpha=1) = product_added_here("addmv", input, mat, vec, beta, alpha)
@@ -509,8 +510,7 @@ normal_(input, mean=0, std=1, *, generator=None) = base.normal_(input, mean, std
 not_equal_(input, other) = base.copy_(input, not_equal(input, other))
 numpy(input, *, force=False) = base.numpy(detach(input).cpu() if force else input)
 pow_(input, exponent) = powered_here(input, exponent)
-random_(input, low=0, high=None, *, generator=None)
-    = base.random_(input, *(low, high) if high is not None else (0, low or None), generator=generator)
+random_(input, *bounds, generator=None, **named) = base.random_(input, *whole_limits(*bounds, **named), generator=generator)
 renorm_(input, p, dim, maxnorm) = base.renorm_(input, p, dim, maxnorm)
 repeat(input, *counts, repeats=None) = tile(input, times_of(input, sizes(counts or (repeats,))))
 resize_as_(input, the_template, memory_format=None) = resized(input, the_template.shape)
@@ -536,7 +536,7 @@ transpose_(input, dim0, dim1) = reshaped(input, transpose(input, dim0, dim1))
 type(input, dtype=None, non_blocking=False) = typed(input, dtype)
 t_(input) = reshaped(input, input if input.ndim < 2 else transpose(input, 0, 1))
 unfold(input, dimension, size, step) = unfold(input, dimension, size, step)
-uniform_(input, low=0, high=1, *, generator=None) = base.uniform_(input, low, high, generator=generator)
+uniform_(input, *bounds, generator=None, **named) = base.uniform_(input, *limits(bounds, named, 0, 1), generator=generator)
 unsqueeze_(input, dim) = reshaped(input, expand_dims(input, dim))
 untyped_storage(input) = UntypedStorage(input)
 where(input, condition, other) = chosen(condition, input, other, None)

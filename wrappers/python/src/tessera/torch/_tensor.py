@@ -336,14 +336,17 @@ def typed(tensor: Any, dtype: Any) -> Any:
     if dtype is None:
         place = "torch." if tensor.device.type == "cpu" else f"torch.{tensor.device.type}."
         return place + _NAMES.get(tensor.dtype.name, f"{tensor.dtype.name.capitalize()}Tensor")
+    return tensor.to(**meant(dtype))
+
+
+def meant(dtype: Any) -> dict[str, Any]:
+    """The arguments of to() for a dtype, a type of tensors such as torch.cuda.FloatTensor, or the name of one."""
     if isinstance(dtype, str):
         types, name = TYPES_OF_CUDA if ".cuda." in dtype else TYPES, dtype.rpartition(".")[2]
         if name not in types:
             raise InvalidValueError(f"type(): invalid type: {dtype!r}")
         dtype = types[name]
-    if isinstance(dtype, _TypeOfTensors):
-        return tensor.to(dtype=dtype.dtype, device=dtype.place)
-    return tensor.to(dtype)
+    return {"dtype": dtype.dtype, "device": dtype.place} if isinstance(dtype, _TypeOfTensors) else {"dtype": dtype}
 
 
 def typename(obj: Any) -> str:

@@ -15,7 +15,7 @@ from tessera.nn.module import RemovableHandle
 from tessera.nn.parameter import Parameter as _Parameter
 
 from ..._core import TensorBase
-from .._tensor import Tensor, retyped, with_tensors
+from .._tensor import Tensor, meant, retyped, with_tensors
 from ._full_hooks import hooks_of
 from ._state_hooks import add_hook, load_state, state_of, wants_states
 
@@ -246,11 +246,14 @@ class Module(_Module):
         """The module on a device, with tensors whose values mean nothing."""
         return self.to(device=device)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Nothing: there is no compiler."""
 
     def type(self, dst_type: Any) -> Any:
-        return self.to(dst_type)
+        return self.to(**meant(dst_type))
 
     # ---- hooks ----
 
