@@ -78,6 +78,77 @@ def test_a_layer_in_place_writes_into_its_input(text: str) -> None:
     assert layer(again) is not again and torch.equal(again, before)
 
 
+class _Renamed(nn.Linear):
+    """Its state has another name for the weight since version 2."""
+
+    _version = 2
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        destination[prefix + "kernel"] = destination.pop(prefix + "weight")
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *args: Any) -> None:
+        if local_metadata.get("version") == 2:
+            state_dict[prefix + "weight"] = state_dict.pop(prefix + "kernel")
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
+
+
+@pytest.mark.parametrize("assign", [False, True])
+def test_a_layer_saves_and_loads_in_its_own_way(tmp_path: Path, assign: bool) -> None:
+    def made() -> Any:
+        shared = nn.BatchNorm1d(2)
+        return nn.Sequential(_Renamed(2, 2), shared, shared)
+
+    model, other = made(), made()
+    torch.save(model.state_dict(), tmp_path / "state")
+    state = torch.load(tmp_path / "state")
+    assert list(state)[:2] == ["0.bias", "0.kernel"] and state._metadata["0"] == {"version": 2}
+    assert repr(other.load_state_dict(state, assign=assign)) == "<All keys matched successfully>"
+    assert torch.equal(other[0].weight, model[0].weight) and "0.kernel" in state
+    for key in [key for key in state if key.startswith("2.")]:
+        del state[key]
+    other.load_state_dict(state)
+    state["0.more"] = state.pop("1.bias")
+    keys = other.load_state_dict(state, strict=False)
+    assert (keys.missing_keys, keys.unexpected_keys) == (["1.bias", "2.bias"], ["0.more"])
+    with pytest.raises(RuntimeError, match='Missing key.* "1.bias", "2.bias"'):
+        other.load_state_dict(state)
+    with pytest.raises(RuntimeError, match="size mismatch for 0.weight"):
+        other.load_state_dict({**model.state_dict(), "0.weight": torch.ones(3)}, strict=False)
+
+
+def test_a_layer_converts_tensors_of_its_own() -> None:
+    class Grid(nn.BatchNorm1d):
+        def _apply(self, fn: Any, recurse: bool = True) -> Any:
+            super()._apply(fn, recurse)
+            self.grid = [fn(torch.ones(2))]
+            return self
+
+    model = nn.Sequential(nn.Linear(2, 2), Grid(2))
+    weight = model[0].weight
+    model.double()
+    assert model[1].grid[0].dtype is model[1].running_mean.dtype is torch.float64 and model[0].weight is weight
+    model.to(torch.float16)
+    assert weight.dtype is torch.float16 and model[1].running_mean.dtype is torch.float32
+    assert model[1].num_batches_tracked.dtype is torch.int64
+    nn.Linear(1, 1)._apply(lambda tensor: tensor.double()).double()
+
+
+def test_a_convolution_takes_another_weight() -> None:
+    class Standardized(nn.Conv2d):
+        def forward(self, input: Any) -> Any:
+            return self._conv_forward(input, self.weight - self.weight.mean(), None)
+
+    class Doubled(nn.Conv2d):
+        def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+            return super()._conv_forward(input, weight, bias) * 2
+
+    x = torch.randn(1, 1, 5, 5)
+    assert Standardized(1, 1, 3, padding=1, padding_mode="reflect")(x).shape == x.shape
+    layer = Doubled(1, 2, 3)
+    assert torch.equal(layer(x), nn.functional.conv2d(x, layer.weight, layer.bias) * 2)
+
+
 # ---- objects that go through the library ----
 
 

@@ -84,10 +84,14 @@ class _PlainConv(_Conv):
         self.padding_mode = padding_mode
 
     def forward(self, input: Tensor) -> Tensor:
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The convolution with another weight and bias, for classes that make them of their own."""
         padding: Any = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._around(), self.padding_mode), 0
-        found: Tensor = self._function(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        found: Tensor = self._function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
         return found
 
     def _around(self) -> list[int]:

@@ -324,17 +324,11 @@ class Module:
         unexpected = [k for k in state if k not in own]
         problems = []
         if strict and missing:
-            problems.append(f"Missing key(s) in state_dict: {_quoted(missing)}. ")
+            problems.append(f"Missing key(s) in state_dict: {quoted(missing)}. ")
         if strict and unexpected:
-            problems.append(f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
+            problems.append(f"Unexpected key(s) in state_dict: {quoted(unexpected)}. ")
         for key in [k for k in own if k in state]:
-            if not isinstance(state[key], TensorBase):
-                problems.append(f"{key}: expected a Tensor, got {type(state[key]).__name__}.")
-            elif own[key].shape != state[key].shape:
-                problems.append(
-                    f"size mismatch for {key}: copying a param with shape {state[key].shape} from checkpoint, "
-                    f"the shape in current model is {own[key].shape}."
-                )
+            problems += misfits(key, own[key], state[key])
         if problems:
             text = "\n\t".join(problems)
             raise InvalidValueError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{text}")
@@ -360,15 +354,17 @@ class Module:
     def _assign(self, state: Mapping[str, Tensor]) -> None:
         """Gives the model the tensors themselves; a parameter stays trained or not."""
         for path, module in self._paths():
-            head = f"{path}." if path else ""
-            for name, old in list(module._parameters.items()):
-                if old is not None and head + name in state:
-                    given: Any = state[head + name]
-                    made = given if isinstance(given, Parameter) else type(old)(given.detach(), old.requires_grad)
-                    module._parameters[name] = made
-            for name, old in list(module._buffers.items()):
-                if old is not None and name not in module._transient and head + name in state:
-                    module._buffers[name] = state[head + name]
+            module._assign_own(state, f"{path}." if path else "")
+
+    def _assign_own(self, state: Mapping[str, Tensor], head: str) -> None:
+        for name, old in list(self._parameters.items()):
+            if old is not None and head + name in state:
+                given: Any = state[head + name]
+                made = given if isinstance(given, Parameter) else type(old)(given.detach(), old.requires_grad)
+                self._parameters[name] = made
+        for name, old in list(self._buffers.items()):
+            if old is not None and name not in self._transient and head + name in state:
+                self._buffers[name] = state[head + name]
 
     # ---- modes and conversion ----
 
@@ -417,7 +413,7 @@ class Module:
             for parameter in module._parameters.values():
                 if parameter is not None and id(parameter) not in done:
                     done[id(parameter)] = parameter
-                    _give_data(parameter, lambda tensor: convert(tensor, kind))
+                    give_data(parameter, lambda tensor: convert(tensor, kind))
             for name, buffer in module._buffers.items():
                 if buffer is not None:
                     wide = float32 if name in module._statistics and kind in (float16, bfloat16) else kind
@@ -515,11 +511,23 @@ class Module:
         return head + ("\n" + "\n".join(lines) + "\n)" if lines else ")")
 
 
-def _quoted(names: list[str]) -> str:
+def quoted(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _give_data(parameter: Parameter, convert: Callable[[Tensor], Tensor]) -> None:
+def misfits(key: str, own: Tensor, given: Any) -> list[str]:
+    """What is wrong with an entry of a state dict, beside a tensor of the model."""
+    if not isinstance(given, TensorBase):
+        return [f"{key}: expected a Tensor, got {type(given).__name__}."]
+    if own.shape == given.shape:
+        return []
+    return [
+        f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
+        f"the shape in current model is {own.shape}."
+    ]
+
+
+def give_data(parameter: Parameter, convert: Callable[[Tensor], Tensor]) -> None:
     """Converts the data of a parameter and of its gradient."""
     made = convert(parameter)
     if made.dtype is parameter.dtype and made.device == parameter.device:

@@ -64,7 +64,9 @@ def _packed(value: Any, tensors: _Named, path: str) -> Any:
         return {"array": name}
     if type(value) in (dict, OrderedDict):
         items = [[_packed_key(k), _packed(v, tensors, f"{path}.{k}" if path else str(k))] for k, v in value.items()]
-        return {"dict" if type(value) is dict else "ordered": items}
+        packed = {"dict" if type(value) is dict else "ordered": items}
+        versions = getattr(value, "_metadata", None)  # of the modules of a state
+        return packed if versions is None else {"versions": _packed(versions, tensors, path), **packed}
     if type(value) in (list, tuple, Size):
         kind = type(value).__name__.lower()
         return {kind: [_packed(v, tensors, f"{path}.{i}" if path else str(i)) for i, v in enumerate(value)]}
@@ -196,6 +198,10 @@ def _unpacked(value: Any, tensors: dict[str, Any]) -> Any:
         return value
     if "tensor" in value:
         return _unpacked_tensor(tensors[value.get("same", value["tensor"])], value)
+    if "versions" in value:
+        state = _unpacked({"ordered": value["ordered"]}, tensors)
+        state._metadata = _unpacked(value["versions"], tensors)
+        return state
     (kind, held), = value.items()
     if kind in ("dict", "ordered"):
         items = [(key, _unpacked(item, tensors)) for key, item in held]

@@ -11,13 +11,14 @@ from typing import Any
 
 from tessera.nn.containers import ModuleList
 from tessera.nn.module import Module as _Module
-from tessera.nn.module import RemovableHandle
+from tessera.nn.module import RemovableHandle, give_data
 from tessera.nn.parameter import Parameter as _Parameter
 
 from ..._core import TensorBase
+from ..._dtypes import bfloat16, float16, float32
 from .._tensor import Tensor, meant, retyped, with_tensors
 from ._full_hooks import hooks_of
-from ._state_hooks import add_hook, load_state, state_of, wants_states
+from ._state_hooks import add_hook, load_own, load_state, overrides, save_own, state_of, wants_states
 
 
 class Parameter(Tensor, _Parameter):
@@ -98,6 +99,7 @@ class Module(_Module):
     """PyTorch's Module."""
 
     dump_patches = call_super_init = False
+    _version = 1  # of the state, for classes that load those of their earlier versions
     T_destination = OrderedDict
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -189,6 +191,8 @@ class Module(_Module):
         if args:
             destination, prefix = (*args, prefix)[:2] if not isinstance(args[0], str) else (None, args[0])
         found = state_of(self, prefix, keep_vars) if wants_states(self) else OrderedDict(super().state_dict(prefix, keep_vars))
+        head = prefix.rstrip(".")
+        found._metadata = OrderedDict([(path, {"version": getattr(part, "_version", 1)}) for path, part in self._paths(head)])
         if destination is None:
             return found
         destination.update(found)
@@ -198,6 +202,9 @@ class Module(_Module):
         if wants_states(self) and isinstance(state_dict, Mapping):
             return load_state(self, state_dict, strict, assign, super().load_state_dict)
         return super().load_state_dict(state_dict, strict, assign)
+
+    _save_to_state_dict = save_own
+    _load_from_state_dict = load_own
 
     def get_extra_state(self) -> Any:
         raise RuntimeError("get_extra_state(): a class that has extra state says what it is")
@@ -248,6 +255,33 @@ class Module(_Module):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+    def _convert(self, kind: Any, device: Any) -> Any:
+        if not any(overrides(part, "_apply") for part in self.modules()):
+            return super()._convert(kind, device)
+
+        def converted(tensor: Any) -> Any:
+            numbers = tensor.dtype.is_floating_point or tensor.dtype.is_complex
+            return tensor.to(dtype=kind if numbers else None, device=device)
+
+        return self._apply(converted)
+
+    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
+        """Gives each parameter, its gradient, and each buffer the tensor that fn makes of it. A class that overrides this
+        converts tensors of its own, too."""
+        children: Any = self.children() if recurse else ()
+        for child in children:
+            getattr(type(child), "_apply", Module._apply)(child, fn)  # one of the library's own base has none
+        convert: Callable[[Any], Any] = lambda tensor: fn(tensor.detach())  # noqa: E731
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                give_data(parameter, convert)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                made = fn(buffer)
+                wide = name in self._statistics and made.dtype in (float16, bfloat16)
+                self._buffers[name] = buffer.to(dtype=float32, device=made.device) if wide else made
+        return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Nothing: there is no compiler."""
