@@ -7,6 +7,8 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -441,6 +443,33 @@ def test_distributions_are_of_their_bases() -> None:
         return q.mean * 0 + 7
 
     assert kinds.kl_divergence(Mine(0.0, 1.0), kinds.Cauchy(0.0, 1.0).expand((2,))).shape == (2,)
+
+
+# ---- imports ----
+
+IMPORTS = """
+import torch, torch.utils.data
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.utils.data.dataloader import DataLoader
+from torch.optim.optimizer import Optimizer
+from torch.distributions.normal import Normal
+import torch.distributed.fsdp.wrap
+found = []
+for name in ("utils.tensorboard", "utils.nonsense", "nn.modules.nonsense", "optim.sgd2", "nn.functional.relu"):
+    try:
+        __import__("torch." + name)
+        found.append(name)
+    except ModuleNotFoundError:
+        pass
+print(found)
+"""
+
+
+def test_modules_that_pytorch_lacks_or_that_are_not_here_are_not_found(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(IMPORTS)
+    done = subprocess.run([sys.executable, "-m", "tessera.torch", str(script)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 # ---- small calls ----

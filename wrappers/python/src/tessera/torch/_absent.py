@@ -32,7 +32,7 @@ _REASONS = {
 }
 
 
-class _Absent(ModuleType):
+class Absent(ModuleType):
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{__package__}.{name}", f"torch.{name}: {reason}.")
         self.__dict__["_names"] = (f"torch.{name}", reason)
@@ -45,5 +45,5 @@ class _Absent(ModuleType):
         raise _rows.missing(f"{own}.{name}", reason)
 
 
-MODULES = {name: _Absent(name, reason) for name, reason in _REASONS.items() if "." not in name}
-OF_DISTRIBUTED = {name.partition(".")[2]: _Absent(name, reason) for name, reason in _REASONS.items() if "." in name}
+MODULES = {name: Absent(name, reason) for name, reason in _REASONS.items() if "." not in name}
+OF_DISTRIBUTED = {name.partition(".")[2]: Absent(name, reason) for name, reason in _REASONS.items() if "." in name}

@@ -15,13 +15,52 @@ from typing import Any
 
 import tessera.torch
 from tessera import _dtypes
+from tessera.torch._absent import Absent
+
+
+# The files of PyTorch's own packages that programs import, for which the package around them stands here.
+_FILES = {
+    "amp": "autocast_mode grad_scaler",
+    "autograd": "anomaly_mode function grad_mode gradcheck profiler_util variable",
+    "cpu.amp": "autocast_mode grad_scaler",
+    "cuda": "comm graphs memory nccl nvtx profiler random sparse streams",
+    "cuda.amp": "autocast_mode common grad_scaler",
+    "distributed": "c10d_logger constants device_mesh distributed_c10d rendezvous utils",
+    "distributed.algorithms": "join",
+    "distributed.optim": "zero_redundancy_optimizer",
+    "distributions": "bernoulli beta binomial categorical cauchy chi2 constraint_registry continuous_bernoulli dirichlet distribution "
+    "exp_family exponential fishersnedecor gamma generalized_pareto geometric gumbel half_cauchy half_normal independent "
+    "inverse_gamma kumaraswamy laplace lkj_cholesky log_normal logistic_normal lowrank_multivariate_normal mixture_same_family "
+    "multinomial multivariate_normal negative_binomial normal one_hot_categorical pareto poisson relaxed_bernoulli "
+    "relaxed_categorical studentT transformed_distribution uniform von_mises weibull wishart",
+    "jit": "_async _freeze _script _trace annotations frontend",
+    "multiprocessing": "pool queue reductions spawn",
+    "nn": "common_types grad parameter",
+    "nn.attention": "bias flex_attention",
+    "nn.modules": "_functions activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm lazy "
+    "linear linear_cross_entropy linear_cross_entropy_options loss module normalization padding pixelshuffle pooling rnn sparse transformer upsampling "
+    "utils",
+    "nn.parallel": "comm data_parallel distributed parallel_apply replicate scatter_gather",
+    "nn.utils": "clip_grad convert_parameters fusion init memory_format parametrizations parametrize prune rnn spectral_norm stateless "
+    "weight_norm",
+    "optim": "_adafactor _functional _multi_tensor adadelta adafactor adagrad adam adamax adamw asgd functional lbfgs nadam optimizer radam "
+    "rmsprop rprop sgd sparse_adam",
+    "profiler": "profiler",
+    "signal.windows": "windows",
+    "testing": "_comparison",
+    "utils.benchmark": "utils",
+    "utils.benchmark.utils": "common timer",
+    "utils.data": "dataloader dataset sampler",
+    "utils.data._utils": "collate fetch pin_memory signal_handling worker",
+}
 
 
 def _located(fullname: str) -> ModuleType | None:
     """The module that torch.x.y is here: tessera.torch.x.y, or the package around it for the files inside PyTorch's own
     packages (torch.nn.parameter, torch.utils.data.dataset)."""
     module: ModuleType = tessera.torch
-    for depth, part in enumerate(fullname.split(".")[1:]):
+    parts = fullname.split(".")[1:]
+    for depth, part in enumerate(parts):
         made = part in vars(module).get("_MODULES", ())  # when it is asked for
         held = getattr(module, part) if made else vars(module).get(part)
         path = f"{module.__name__}.{part}"
@@ -29,7 +68,7 @@ def _located(fullname: str) -> ModuleType | None:
             module = held
         elif hasattr(module, "__path__") and importlib.util.find_spec(path) is not None:
             module = importlib.import_module(path)
-        elif depth == 0:
+        elif depth == 0 or not (isinstance(module, Absent) or part in _FILES.get(".".join(parts[:depth]), "").split()):
             return None
     return module
 
