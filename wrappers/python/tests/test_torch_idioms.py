@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import io
 import pickle
 import subprocess
@@ -478,6 +479,20 @@ def test_modules_that_pytorch_lacks_or_that_are_not_here_are_not_found(tmp_path:
 def test_a_module_becomes_a_type_of_tensors() -> None:
     for kind in (torch.DoubleTensor, "torch.DoubleTensor", torch.float64):
         assert nn.Linear(1, 1).type(kind).weight.dtype is torch.float64
+
+
+def test_a_layer_shows_its_arguments() -> None:
+    assert [*inspect.signature(nn.Linear).parameters] == ["in_features", "out_features", "bias", "dtype", "device"]
+    assert [*inspect.signature(nn.Dropout).parameters] == ["p", "inplace", "device", "dtype"]
+    for name in nn.__all__:
+        if isinstance(kind := getattr(nn, name), type):
+            inspect.signature(kind)
+
+    class Mine(nn.Linear):
+        def __init__(self, width: int) -> None:
+            super().__init__(width, width)
+
+    assert [*inspect.signature(Mine).parameters] == ["width"]
 
 
 def test_a_module_takes_its_state_back() -> None:

@@ -38,13 +38,13 @@ _FILES = {
     "nn": "common_types grad parameter",
     "nn.attention": "bias flex_attention",
     "nn.modules": "_functions activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm lazy "
-    "linear linear_cross_entropy linear_cross_entropy_options loss module normalization padding pixelshuffle pooling rnn sparse transformer upsampling "
-    "utils",
+    "linear linear_cross_entropy linear_cross_entropy_options loss module normalization padding pixelshuffle pooling rnn "
+    "sparse transformer upsampling utils",
     "nn.parallel": "comm data_parallel distributed parallel_apply replicate scatter_gather",
     "nn.utils": "clip_grad convert_parameters fusion init memory_format parametrizations parametrize prune rnn spectral_norm stateless "
     "weight_norm",
-    "optim": "_adafactor _functional _multi_tensor adadelta adafactor adagrad adam adamax adamw asgd functional lbfgs nadam optimizer radam "
-    "rmsprop rprop sgd sparse_adam",
+    "optim": "_adafactor _functional _multi_tensor adadelta adafactor adagrad adam adamax adamw asgd functional lbfgs "
+    "nadam optimizer radam rmsprop rprop sgd sparse_adam",
     "profiler": "profiler",
     "signal.windows": "windows",
     "testing": "_comparison",

@@ -97,7 +97,20 @@ def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
         if device is not None or dtype is not None:
             self.to(device=device, dtype=dtype)
 
+    __init__.__signature__ = _signature(plain, layer)  # type: ignore[attr-defined]
     return __init__
+
+
+def _signature(plain: type, layer: _Layer | None) -> inspect.Signature:
+    """PyTorch's arguments of a layer, which programs that are set up by files look into."""
+    known = inspect.signature(plain.__init__ if layer is None else layer.bind)  # type: ignore[misc]
+    own = [*known.parameters.values()]
+    if layer is not None:
+        own.insert(0, inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD))
+    more = [name for name in ("device", "dtype") if name not in known.parameters]
+    place = len(own) - (own[-1].kind is inspect.Parameter.VAR_KEYWORD)
+    own[place:place] = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in more]
+    return known.replace(parameters=own)
 
 
 class _Flag:
