@@ -5,10 +5,11 @@
  * inputs in every run. The families of kernels in the table below depend on one thing more: on
  * the number of threads. In deterministic mode they do not. No kernel of the CUDA backend adds
  * in an order that varies; cuBLAS has a workspace for each stream, and cuDNN's algorithms that
- * vary are never chosen. Three things are outside the library's reach in every mode: gradients
+ * vary are never chosen. Four things are outside the library's reach in every mode: gradients
  * that several backwards on several threads add to one leaf at the same time, backends of other
- * authors, and a convolution on CUDA for whose workspace there is no memory, which another
- * algorithm of cuDNN then computes. */
+ * authors, a convolution on CUDA for whose workspace there is no memory, which another algorithm
+ * of cuDNN then computes, and the kernels of an OpenBLAS that other code of the process had
+ * opened first (OPENBLAS_CORETYPE in the environment chooses them for all programs). */
 #ifndef TESSERA_DETERMINISM_H_
 #define TESSERA_DETERMINISM_H_
 

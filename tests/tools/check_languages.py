@@ -22,6 +22,7 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import blas_kernels  # noqa: F401 (before NumPy)
 import numpy as np
 
 import tessera as ts

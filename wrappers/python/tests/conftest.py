@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[3] / "tests/tools"))
+
+import blas_kernels  # noqa: E402, F401 (before any test imports NumPy)
 
 
 def pytest_collection_finish() -> None:

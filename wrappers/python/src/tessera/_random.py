@@ -35,7 +35,7 @@ class Generator(GeneratorBase):
         return self._state()[0]
 
     def get_state(self) -> tuple[int, int]:
-        return self._state()
+        return Generator._state(self)
 
     def _state(self) -> tuple[int, int]:
         """Seed and offset, whatever get_state() of a class gives."""
