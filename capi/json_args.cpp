@@ -18,7 +18,8 @@ std::string path_arg(const char* path, int64_t path_len) {
 
 Json json_arg(std::string_view text, const char* arg) {
   std::optional<Json> tree = Json::try_parse(text);
-  TSR_CHECK(tree.has_value(), Code::kValue, arg, "expected JSON, got '", first_characters(text, 80), "'");
+  TSR_CHECK(tree.has_value(), Code::kValue, arg, "expected JSON, got '", first_characters(text, 80),
+            "'");
   return std::move(*tree);
 }
 
