@@ -49,7 +49,6 @@ void DataParallelOptions::check() const {
 DataParallel::DataParallel(GroupPtr group, std::span<const Tensor> params,
                            std::span<const Tensor> buffers, const DataParallelOptions& options)
     : Object(kDataParallelTag),
-      gate_(std::make_shared<Gate>()),
       group_(std::move(group)),
       options_(options),
       buffers_(buffers.begin(), buffers.end()) {
@@ -66,7 +65,6 @@ DataParallel::DataParallel(GroupPtr group, std::span<const Tensor> params,
   make_buckets(order);
   owned_.add(params);
   accumulated_.assign(params_.size(), 0);
-  gate_->parallel = this;
   add_hooks();
 }
 
@@ -76,10 +74,6 @@ DataParallel::Hooks::~Hooks() {
 
 void DataParallel::destroy(DataParallel* parallel) noexcept {
   parallel->tag = ObjectTag::kDead;
-  {
-    const std::lock_guard lock(parallel->gate_->mutex);
-    parallel->gate_->parallel = nullptr;
-  }
   delete parallel;
 }
 
@@ -100,10 +94,9 @@ void DataParallel::check_model(std::span<const Tensor> params) const {
 void DataParallel::add_hooks() {
   hooks_.list.reserve(params_.size());
   for (size_t i = 0; i < params_.size(); ++i) {
-    hooks_.list.push_back(add_accumulate_hook(params_[i], [gate = gate_, i](const Tensor&) {
-      const std::lock_guard lock(gate->mutex);
-      if (gate->parallel != nullptr) gate->parallel->on_gradient(i);
-    }));
+    // Removed before this object is gone.
+    hooks_.list.push_back(
+        add_accumulate_hook(params_[i], [this, i](const Tensor&) { on_gradient(i); }));
   }
 }
 
@@ -132,8 +125,7 @@ void DataParallel::broadcast_buffers(int32_t source) const {
 
 // ---- forward ----
 
-bool DataParallel::set_sync(bool sync) {
-  const std::lock_guard lock(gate_->mutex);
+bool DataParallel::set_sync(bool sync) noexcept {
   return std::exchange(sync_, sync);
 }
 
@@ -163,7 +155,6 @@ void DataParallel::prepare(const Step& step) {
 }
 
 void DataParallel::begin_forward() {
-  const std::lock_guard lock(gate_->mutex);
   const bool records = grad_enabled();
   const bool syncs = records && sync_;
   if (records && begun_) {
@@ -195,12 +186,10 @@ void DataParallel::begin_forward() {
 }
 
 void DataParallel::end_forward(std::span<const Tensor> outputs) {
-  const std::lock_guard lock(gate_->mutex);
   if (expecting_ && grad_enabled() && options_.find_unused) find_unused(outputs);
 }
 
 std::string DataParallel::report() const {
-  const std::lock_guard lock(gate_->mutex);
   constexpr const char* kKinds[] = {"ready", "launched", "finished"};
   Json buckets = Json::array();
   for (const Bucket& bucket : buckets_) {
@@ -223,7 +212,6 @@ std::string DataParallel::report() const {
 // ---- uneven inputs ----
 
 void DataParallel::begin_join(JoinOptions options) {
-  const std::lock_guard lock(gate_->mutex);
   TSR_CHECK(!join_, Code::kValue, nullptr, "expected the end of a join before the next, got none");
   join_ = options;
   last_active_ = -1;
@@ -267,7 +255,6 @@ void DataParallel::leave_join() noexcept {
 }
 
 void DataParallel::end_join() {
-  const std::lock_guard lock(gate_->mutex);
   TSR_CHECK(join_, Code::kValue, nullptr, "expected the begin of a join before its end, got none");
   const Quiet quiet;
   const struct End {

@@ -6,8 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,8 +48,8 @@ struct JoinOptions {
 // averages into .grad. After the first step the buckets are planned anew, in the order in which
 // rank 0 got its gradients (in a join the first rank that had samples).
 //
-// All ranks call the same functions in the same order. One forward and its backward at a time; the
-// hooks run on the thread of the backward, whichever that is, and a lock keeps what they change.
+// All ranks call the same functions in the same order. One thread at a time, as for a tensor that
+// is written; the backward runs on the thread of the forward.
 class DataParallel final : public Object {
  public:
   // Gives all ranks the parameters and buffers of rank 0. Throws kValue if no parameter requires
@@ -67,7 +65,7 @@ class DataParallel final : public Object {
   void end_forward(std::span<const Tensor> outputs);
   // With false, forwards from now on make backwards that only add to .grad; the next backward that
   // synchronizes reduces the sum. Returns what held before.
-  bool set_sync(bool sync);
+  bool set_sync(bool sync) noexcept;
 
   // Between both, ranks may have different numbers of forwards. end_join takes part in the
   // collectives of the ranks that go on, and at the end gives all ranks the model of one that ran
@@ -93,14 +91,6 @@ class DataParallel final : public Object {
     int64_t active = 0;  // ranks that have samples
     int32_t lowest = 0;  // the first of them
     bool syncs = false, rebuilds = false, broadcasts = false;
-  };
-
-  // What the hooks of the parameters share. One of them may run on another thread while the last
-  // handle is released; `parallel` is null from then on.
-  struct Gate {
-    // Recursive: a trace of the operations inside may ask for the report.
-    std::recursive_mutex mutex;
-    DataParallel* parallel;
   };
 
   // Also removed when the constructor throws.
@@ -136,7 +126,6 @@ class DataParallel final : public Object {
   void shadow_backward();
   void note(EventKind kind, size_t number);
 
-  std::shared_ptr<Gate> gate_;
   GroupPtr group_;
   DataParallelOptions options_;
   std::vector<Tensor> params_;  // those that require grad

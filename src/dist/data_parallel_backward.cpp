@@ -173,7 +173,6 @@ void DataParallel::mark_missing() {
 }
 
 void DataParallel::finish() {
-  const std::lock_guard lock(gate_->mutex);
   if (!begun_) return;
   const Quiet quiet;
   const struct Reset {

@@ -3,7 +3,6 @@
 #include "dist/data_parallel.h"
 
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "data_parallel_support.h"
 #include "ops/pointwise/ternary.h"
@@ -84,33 +83,6 @@ TEST(DataParallel, P18_buckets_are_reduced_while_the_backward_goes_on) {
       EXPECT_EQ(ready, network.params.size());
       EXPECT_EQ(finished, report["buckets"].size());
     }
-  });
-}
-
-// Hooks run on the thread of a backward. What two of them give at once is a mixture or an error,
-// but the object stays whole, also when it goes while one of them runs.
-TEST(DataParallel, backwards_on_two_threads_leave_it_whole) {
-  on_ranks(1, [](const GroupPtr& group) {
-    const Network network;
-    ParallelPtr parallel = make_parallel(group, network.params, network.buffers, small_buckets());
-    const auto step = [&network](int64_t seed) {
-      for (int64_t i = 0; i < 20; ++i) {
-        const Tensor loss = mean_of_squares(network(batch(seed + i)));
-        try {
-          backward({&loss, 1});
-        } catch (const Error& error) {
-          EXPECT_EQ(error.code(), Code::kAutograd) << error.message();
-        }
-      }
-    };
-    parallel->begin_forward();
-    std::jthread other(step, 100);
-    for (int64_t i = 0; i < 10; ++i) {
-      parallel->begin_forward();
-      step(i);
-      EXPECT_FALSE(parallel->report().empty());
-    }
-    parallel.reset();
   });
 }
 
