@@ -3,6 +3,8 @@
 #include "backend/cpu/nn/onednn/conv_approach.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -30,8 +32,16 @@ bool read_winograd() {
   const char* chosen = std::getenv("TSR_WINOGRAD");
   return chosen == nullptr || std::strcmp(chosen, "0") != 0;
 }
-// Read when the library is loaded: see base/immortal.h for statics that their first use makes.
-const bool kWinogradIsAllowed = read_winograd();
+// Not a static that its first use makes: see base/immortal.h.
+bool winograd_is_allowed() {
+  constinit static std::atomic<int8_t> known{-1};
+  int8_t allowed = known.load(std::memory_order_relaxed);
+  if (allowed < 0) {
+    allowed = read_winograd() ? 1 : 0;
+    known.store(allowed, std::memory_order_relaxed);
+  }
+  return allowed == 1;
+}
 
 bool winograd_pays(const ConvPlan& plan) {
   if (plan.spatial != 2 || plan.groups != 1 || plan.dtype != DType::kFloat32) return false;
@@ -40,7 +50,7 @@ bool winograd_pays(const ConvPlan& plan) {
     if (plan.kernel[d] != 3 || plan.stride[d] != 1 || plan.dilation[d] != 1) return false;
     if (plan.padding[d] > 1 || plan.output_size[d] < kWinogradPoints) return false;
   }
-  return kWinogradIsAllowed;
+  return winograd_is_allowed();
 }
 
 }  // namespace
