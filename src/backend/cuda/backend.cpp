@@ -5,8 +5,6 @@
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/host.h"
 
-namespace tsr::cuda {}  // namespace tsr::cuda
-
 extern "C" [[gnu::visibility("default")]] const tsr::kernel::Backend* tsr_backend_entry(
     const tsr::kernel::HostServices* services) {
   using namespace tsr;

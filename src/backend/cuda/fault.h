@@ -7,7 +7,9 @@
 // argument writes a fault into pinned memory (one Fault per stream), uses zeros in place of the
 // wrong elements, and writes nothing by index. The next wait that the user asks for finds the fault
 // and fails with kAsync. The first fault stays until it is reported; with TSR_DEBUG=sync the call
-// itself reports it.
+// itself reports it. A wait for one stream takes the faults of all streams of the device, so a
+// kernel that still runs on another one may write its fault again, and a later wait reports it a
+// second time.
 #pragma once
 
 #include "backend/cuda/host.h"
