@@ -429,9 +429,12 @@ def test_daemon_threads_inside_a_backward_let_the_process_end(setup: str) -> Non
 
 
 def test_gradient_may_be_cleared_while_another_thread_accumulates() -> None:
+    # A short switch interval: each call that releases the interpreter's lock may wait so long for it.
     program = """
+import sys
 import threading
 import tessera as ts
+sys.setswitchinterval(1e-5)
 x = ts.ones(2, requires_grad=True)
 def clear():
     while not done.is_set():
