@@ -355,6 +355,7 @@ PyMethodDef tensor_methods[] = {
     {"to", (PyCFunction)(void (*)(void))tensor_to, METH_FASTCALL | METH_KEYWORDS,
      "to($self, *args, dtype=None, device=None, copy=False, non_blocking=False)\n--\n\n"
      "The tensor with another dtype, on another device, or like another tensor."},
+    {"_rebind", tensor_rebind, METH_O, "Makes this object one of another tensor."},
     {"pin_memory", (PyCFunction)(void (*)(void))tensor_pin_memory, METH_FASTCALL | METH_KEYWORDS,
      "pin_memory($self, device=None)\n--\n\n"
      "The tensor in pinned memory, from which the device copies on its own (non_blocking=True)."},

@@ -487,6 +487,7 @@ void tensor_dealloc(PyObject* self);
 int tpy_take_attributes(PyTypeObject* type);
 int tensor_traverse(PyObject* self, visitproc visit, void* arg);
 int tensor_clear(PyObject* self);
+PyObject* tensor_rebind(PyObject* self, PyObject* other);
 Py_hash_t tensor_hash(PyObject* self);
 Py_ssize_t tensor_length(PyObject* self);
 /* One piece of the metadata as a Python object. */

@@ -127,6 +127,23 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return tpy_wrap_as(type, tpy_handle(other));
 }
 
+/* _rebind(tensor): the object stands for that tensor from now on, as all of its names do. */
+PyObject* tensor_rebind(PyObject* self, PyObject* other) {
+  if (!tpy_is_tensor(other)) {
+    PyErr_Format(tpy.type_error, "_rebind(): expected a Tensor, got %s", Py_TYPE(other)->tp_name);
+    return NULL;
+  }
+  tpy_object* object = (tpy_object*)self;
+  const tsr_tensor before = object->handle;
+  tsr_tensor_retain(tpy_handle(other));
+  tpy_forget_grad(object); /* what object is whose gradient was said of the tensor before */
+  while (object->users != NULL) tpy_forget_grad(object->users);
+  object->handle = tpy_handle(other);
+  tpy_show_recorded(self);
+  tsr_tensor_release(before);
+  Py_RETURN_NONE;
+}
+
 Py_hash_t tensor_hash(PyObject* self) {
   return (Py_hash_t)((size_t)self >> 4);
 }

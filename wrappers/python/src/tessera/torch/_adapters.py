@@ -485,23 +485,6 @@ def grid_modes(interpolation: int, padding: int) -> tuple[str, str]:
     return ("bilinear", "nearest", "bicubic")[interpolation], ("zeros", "border", "reflection")[padding]
 
 
-def reshaped(input: Any, view: Any) -> Any:
-    """The tensor itself with the shape of a view of it: the methods that change a shape in place."""
-    if not input.is_leaf or input.requires_grad:
-        raise NotImplementedError("a shape changed in place, of a tensor with a history, is not in tessera.torch")
-    input.data = _ops.detach(view)
-    return input
-
-
-def resized(input: Any, size: tuple[int, ...]) -> Any:
-    """resize_: the first elements stay, new ones are not initialised."""
-    count, kept = math.prod(size), TensorBase.numel(input)
-    flat = input.detach().contiguous().reshape(-1)
-    if count > kept:
-        flat = _ops.concat([flat, input.new_empty(count - kept)])
-    return reshaped(input, _ops.reshape(flat[:count], tuple(size)))
-
-
 def order_of(input: Any) -> tuple[int, ...]:
     """The axes from the one with the largest stride to the one with the smallest."""
     strides = TensorBase.stride(input)
@@ -529,12 +512,6 @@ def applied(input: Any, function: Callable[[Any], Any]) -> Any:
 def mapped(input: Any, other: Any, function: Callable[[Any, Any], Any]) -> Any:
     both = zip(input.flatten().tolist(), _ops.broadcast_to(other, input.shape).flatten().tolist())
     return input.copy_(made(asarray([function(a, b) for a, b in both], dtype=input.dtype)).reshape(input.shape))
-
-
-def detached(input: Any) -> Any:
-    if not input.is_leaf:
-        raise NotImplementedError("torch.Tensor.detach_ of a computed tensor is not in tessera.torch; use detach()")
-    return input.requires_grad_(False)
 
 
 def vandermonde(x: Any, count: Any, increasing: bool) -> Any:

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Methods that give a tensor another shape, or no history, in place."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _ops
+from .._core import TensorBase, is_grad_enabled
+from .._errors import AutogradError
+from .._modes import enable_grad
+
+
+def reshaped(input: Any, view: Any) -> Any:
+    """The tensor itself with the shape of a view of it: the methods that change a shape in place. The object of a tensor with
+    a history becomes one of the view, so that the change is part of the history."""
+    if input.is_leaf:
+        if input.requires_grad and is_grad_enabled():
+            raise AutogradError("a leaf that requires grad cannot change its shape in place")
+        input.data = _ops.detach(view)
+        return input
+    if not is_grad_enabled():  # the shape belongs to the history all the same
+        with enable_grad():
+            view = _ops.as_strided(input, view.shape, TensorBase.stride(view), TensorBase.storage_offset(view))
+    kept = input.retains_grad
+    input._rebind(view)
+    if kept:
+        input.retain_grad()
+    return input
+
+
+def resized(input: Any, size: tuple[int, ...]) -> Any:
+    """resize_: the first elements stay, new ones are not initialised."""
+    if input.requires_grad:
+        raise AutogradError("resize_(): cannot resize a tensor that requires grad")
+    count, kept = math.prod(size), TensorBase.numel(input)
+    flat = input.detach().contiguous().reshape(-1)
+    if count > kept:
+        flat = _ops.concat([flat, input.new_empty(count - kept)])
+    return reshaped(input, _ops.reshape(flat[:count], tuple(size)))
+
+
+def detached(input: Any) -> Any:
+    """detach_: the object of a computed tensor becomes one of the tensor without history."""
+    if input._view:
+        raise AutogradError("detach_(): a view cannot be detached in place; use detach()")
+    if input.is_leaf:
+        return input.requires_grad_(False)
+    input._rebind(_ops.detach(input))
+    return input
+
+
+__all__ = ["detached", "reshaped", "resized"]

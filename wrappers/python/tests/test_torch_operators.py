@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators and layers of PyTorch that are written in Python in tessera.torch; the expected values are those of PyTorch 2.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tessera.torch as torch
+
+
+# ---- shapes in place ----
+
+IN_PLACE: list[tuple[str, tuple[Any, ...], tuple[int, ...]]] = [
+    ("unsqueeze_", (0,), (1, 1, 3)), ("squeeze_", (), (3,)), ("squeeze_", (0,), (3,)), ("t_", (), (3, 1)), ("transpose_", (0, 1), (3, 1)),
+    ("swapaxes_", (0, 1), (3, 1)), ("swapdims_", (0, 1), (3, 1)), ("as_strided_", ((2,), (1,)), (2,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "arguments", "shape"), IN_PLACE)
+def test_a_shape_changed_in_place_is_part_of_the_history(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> None:
+    x = torch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    same, seen = y, []
+    y.register_hook(lambda g: seen.append(tuple(g.shape)))
+    address = y.data_ptr()
+    assert getattr(y, name)(*arguments) is y is same
+    assert y.shape == shape and y.data_ptr() == address and y.requires_grad and not y.is_leaf
+    (y * 3).sum().backward()
+    assert x.grad is not None and x.grad.flatten().tolist() == [6.0] * y.numel() + [0.0] * (3 - y.numel())
+    assert y.grad is not None and y.grad.shape == shape and seen == [(1, 3)]
+
+
+def test_a_view_that_changed_its_shape_is_still_a_view() -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    base = x * 1
+    row = base[0].unsqueeze_(1)
+    row.mul_(torch.tensor([[2.0], [3.0], [4.0]]))
+    assert base.tolist() == [[2, 3, 4], [1, 1, 1]]
+    base.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [[2, 3, 4], [1, 1, 1]]
+
+
+def test_a_shape_changes_in_place_without_grad_mode() -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    with torch.no_grad():
+        y.unsqueeze_(1)
+        x.unsqueeze_(0)
+    assert y.shape == (3, 1) and y.requires_grad and x.shape == (1, 3) and x.is_leaf and x.requires_grad
+    for call in (lambda: x.t_(), lambda: y.resize_(2), lambda: x.resize_(1, 3), lambda: y.resize_as_(torch.ones(2))):
+        with pytest.raises(RuntimeError):
+            call()
+
+
+def test_a_computed_tensor_is_detached_in_place() -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    z = y * 3
+    assert y.detach_() is y and y.is_leaf and not y.requires_grad and y.grad_fn is None
+    z.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [6, 6, 6]
+    with pytest.raises(RuntimeError, match="view"):
+        (x * 2)[:2].detach_()
+
+
+def test_an_object_becomes_one_of_another_tensor() -> None:
+    x, y = torch.zeros(2, requires_grad=True), torch.ones(3)
+    x.grad = torch.ones(2)
+    kept = x.grad
+    x._rebind(y)
+    y[0] = 5
+    assert x.tolist() == [5, 1, 1] and x.grad is None and kept.tolist() == [1, 1]
+    x._rebind(x)
+    assert x.tolist() == [5, 1, 1]
+    with pytest.raises(TypeError):
+        x._rebind(3)  # type: ignore[arg-type]
