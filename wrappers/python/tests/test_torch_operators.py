@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 from typing import Any
 
 import pytest
 
 import tessera.torch as torch
+from tessera.torch import nn
 
 
 # ---- shapes in place ----
@@ -78,3 +81,50 @@ def test_an_object_becomes_one_of_another_tensor() -> None:
     assert x.tolist() == [5, 1, 1]
     with pytest.raises(TypeError):
         x._rebind(3)  # type: ignore[arg-type]
+
+
+# ---- texts and arguments of layers ----
+
+TEXTS = [
+    ("AvgPool1d(2)", "AvgPool1d(kernel_size=(2,), stride=(2,), padding=(0,))"),
+    ("AvgPool1d((3,), 1, padding=1)", "AvgPool1d(kernel_size=(3,), stride=(1,), padding=(1,))"),
+    ("LPPool1d(2, 2)", "LPPool1d(norm_type=2, kernel_size=2, stride=None, ceil_mode=False)"),
+    ("LPPool2d(2, (2, 3), 1)", "LPPool2d(norm_type=2, kernel_size=(2, 3), stride=1, ceil_mode=False)"),
+    ("ConstantPad1d(2, 0)", "ConstantPad1d(padding=(2, 2), value=0)"),
+    ("ConstantPad2d(1, 3.5)", "ConstantPad2d(padding=(1, 1, 1, 1), value=3.5)"),
+    ("RNNCell(2, 3, nonlinearity='relu')", "RNNCell(2, 3, nonlinearity=relu)"),
+    ("RNNCell(2, 3)", "RNNCell(2, 3)"),
+    ("MaxUnpool2d(2)", "MaxUnpool2d(kernel_size=(2, 2), stride=(2, 2), padding=(0, 0))"),
+    ("EmbeddingBag(3, 4)", "EmbeddingBag(3, 4, mode='mean')"),
+    ("Unflatten(1, [2, 3])", "Unflatten(dim=1, unflattened_size=[2, 3])"),
+]
+
+
+@pytest.mark.parametrize(("call", "text"), TEXTS)
+def test_a_layer_prints_what_pytorch_prints(call: str, text: str) -> None:
+    assert repr(eval(f"nn.{call}", {"nn": nn})) == text
+
+
+def test_layers_whose_attributes_are_pytorchs_still_work() -> None:
+    x = torch.arange(16.0).reshape(1, 1, 4, 4)
+    assert nn.MaxUnpool2d(2)(*nn.MaxPool2d(2, return_indices=True)(x)).sum() == 5 + 7 + 13 + 15
+    assert nn.AvgPool1d(2)(x[0])[0, 0].tolist() == [0.5, 2.5] and nn.LPPool2d(1, 2)(x)[0, 0].tolist() == [[10, 18], [42, 50]]
+    assert nn.ConstantPad1d(1, 2)(x[0])[0, 0].tolist() == [2, 0, 1, 2, 3, 2]
+
+
+def test_the_layer_behind_an_attention_has_pytorchs_class() -> None:
+    layer = nn.TransformerEncoderLayer(4, 2, 8)
+    for attention in (nn.MultiheadAttention(4, 2), layer.self_attn, copy.deepcopy(layer).self_attn):
+        out = attention.out_proj
+        assert type(out) is nn.modules.linear.NonDynamicallyQuantizableLinear and isinstance(out, nn.Linear)
+        assert repr(attention).splitlines()[1] == "  (out_proj): NonDynamicallyQuantizableLinear(in_features=4, out_features=4, bias=True)"
+    assert layer(torch.ones(1, 3, 4)).shape == (1, 3, 4)
+
+
+def test_a_layer_has_the_arguments_of_pytorchs() -> None:
+    arguments = {name: [*inspect.signature(getattr(nn, name)).parameters][:-2] for name in ("AvgPool1d", "LPPool2d", "ConstantPad1d")}
+    assert arguments == {
+        "AvgPool1d": ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"],
+        "LPPool2d": ["norm_type", "kernel_size", "stride", "ceil_mode"],
+        "ConstantPad1d": ["padding", "value"],
+    }

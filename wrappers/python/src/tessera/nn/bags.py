@@ -40,7 +40,7 @@ class EmbeddingBag(_Table):
         )
 
     def extra_repr(self) -> str:
-        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode}"
+        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
 
 
 class Bilinear(Module):

@@ -231,6 +231,10 @@ class RNNCell(_Cell):
         cell = F.rnn_tanh_cell if self.nonlinearity == "tanh" else F.rnn_relu_cell
         return cell(input, self._zero_state(input) if hx is None else hx, *self._weights())
 
+    def extra_repr(self) -> str:
+        text = super().extra_repr()
+        return text if self.nonlinearity == "tanh" else f"{text}, nonlinearity={self.nonlinearity}"
+
 
 class GRUCell(_Cell):
     """One step of GRU."""

@@ -34,6 +34,14 @@ _PAIRS = {
 }
 
 
+# Attributes that PyTorch keeps as they are given, and those of which it makes a number for each axis, where the library's layer
+# has something else.
+_AS_GIVEN = {
+    **dict.fromkeys(["LPPool1d", "LPPool2d", "LPPool3d"], ("stride",)),
+    **dict.fromkeys(["ConstantPad1d", "ConstantPad2d", "ConstantPad3d"], ("value",)),
+    "Unflatten": ("unflattened_size",),
+}  # fmt: skip
+_OF_AXES = {"AvgPool1d": 1, "MaxUnpool1d": 1, "MaxUnpool2d": 2, "MaxUnpool3d": 3}
 # Layers that hold what they are given, which the default dtype does not change.
 _CONTAINERS = frozenset(["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"])
 
@@ -76,6 +84,16 @@ def _last(device: Any = None, dtype: Any = None) -> tuple[Any, Any]:
     return device, dtype
 
 
+def _as_pytorch_keeps(self: Any, name: str, given: dict[str, Any]) -> None:
+    """Gives a layer the attributes of _AS_GIVEN and _OF_AXES."""
+    for attribute in _AS_GIVEN.get(name, ()):
+        self.__dict__[attribute] = given[attribute]
+    if name in _OF_AXES:
+        for attribute in ("kernel_size", "stride", "padding"):
+            value = given["kernel_size"] if given[attribute] is None else given[attribute]
+            self.__dict__[attribute] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * _OF_AXES[name]
+
+
 def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
     places = _places(plain, layer)
 
@@ -92,6 +110,8 @@ def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
             for name, value in given.items():  # programs read them, and texts show them
                 if not hasattr(self, name):
                     self.__dict__[name] = value
+            _as_pytorch_keeps(self, layer.name, given)
+        self._settle()
         if dtype is None and plain.__name__ not in _CONTAINERS and get_default_dtype() is not float32:
             dtype = get_default_dtype()
         if device is not None or dtype is not None:
@@ -175,13 +195,31 @@ def _writing(plain: Any, write: Callable[[Any, Any], Any]) -> Callable[..., Any]
     return forward
 
 
+def _resized(self: Any, input: Any) -> Any:
+    return functional.interpolate(input, **self.settings())
+
+
+def _settle(self: Any) -> None:
+    """Nothing, in most layers: what is left to do when a layer is made or becomes one of torch.nn."""
+
+
+def _settle_attention(self: Any) -> None:
+    if self.out_proj is not None:
+        self.out_proj.__class__ = _class("NonDynamicallyQuantizableLinear")
+
+
 def _adapted(name: str) -> Any:
     """The library's layer of this name as a class of torch.nn; what is no layer, as it is."""
+    if name == "NonDynamicallyQuantizableLinear":  # the layer behind an attention
+        return type(name, (_class("Linear"),), {"__module__": __name__})
     plain = getattr(_nn, name, None)
     if not isinstance(plain, type) or not issubclass(plain, _nn.Module):
         return plain
     layer = _Layer(name, plain) if name in _ROWS else None
     body: dict[str, Any] = {"__init__": _initializer(plain, layer), "__module__": __name__, "__doc__": plain.__doc__}
+    body["_settle"] = _settle_attention if name == "MultiheadAttention" else _settle
+    if name.startswith("Upsampl"):
+        body["forward"] = _resized
     if name in _PAIRS:
         body["forward"] = _broadcasting(plain, _PAIRS[name])
     if name in _IN_PLACE:

@@ -81,6 +81,8 @@ def _adopted(module: Any) -> Any:
             table.update({name: convert(value) for name, value in table.items()})
     for child in module.children():
         _adopted(child)
+    if cls is not None:
+        module._settle()
     return module
 
 
