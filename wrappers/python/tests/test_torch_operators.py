@@ -8,10 +8,16 @@ import copy
 import inspect
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tessera.torch as torch
+import tessera.torch.nn.functional as F
 from tessera.torch import nn
+from tessera.torch.autograd import gradcheck
+
+def near(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(found.detach().numpy(), np.asarray(expected), rtol=2e-5, atol=2e-6)
 
 
 # ---- shapes in place ----
@@ -81,6 +87,69 @@ def test_an_object_becomes_one_of_another_tensor() -> None:
     assert x.tolist() == [5, 1, 1]
     with pytest.raises(TypeError):
         x._rebind(3)  # type: ignore[arg-type]
+
+
+# ---- images ----
+
+BYTES = [
+    ("bilinear", False, False, (3, 2), [[70, 65], [70, 129], [69, 193]]),
+    ("bilinear", False, True, (3, 2), [[10, 3], [50, 129], [90, 255]]),
+    ("bilinear", True, False, (1, 2), [[80, 129]]),
+    ("bicubic", False, False, (3, 4), [[0, 207, 196, 0], [48, 101, 137, 128], [104, 0, 78, 255]]),
+    ("bicubic", True, False, (1, 2), [[78, 132]]),
+    ("lanczos", True, False, (3, 2), [[119, 99], [77, 135], [35, 170]]),
+]
+
+
+@pytest.mark.parametrize(("mode", "antialias", "align_corners", "size", "expected"), BYTES)
+def test_an_image_of_bytes_gets_another_size(
+    mode: str, antialias: bool, align_corners: bool, size: tuple[int, int], expected: list[list[int]]
+) -> None:
+    x = torch.tensor([[[[10, 250, 3], [90, 7, 255]]]], dtype=torch.uint8)
+    found = F.interpolate(x, size=size, mode=mode, antialias=antialias, align_corners=align_corners)
+    assert found.dtype is torch.uint8 and found[0, 0].tolist() == expected
+
+
+def test_images_of_bytes_take_factors_and_layers() -> None:
+    x = torch.tensor([[[[10, 250, 3], [90, 7, 255]]]], dtype=torch.uint8)
+    expected = [[10, 102, 243, 112, 3], [41, 85, 154, 125, 99], [88, 59, 16, 145, 248]]
+    assert F.interpolate(x, scale_factor=1.7, mode="bilinear")[0, 0].tolist() == expected
+    assert nn.Upsample(scale_factor=(1.7, 1.7), mode="bilinear")(x)[0, 0].tolist() == expected
+    assert nn.UpsamplingBilinear2d((3, 2))(x)[0, 0].tolist() == [[10, 3], [50, 129], [90, 255]]
+    assert F.interpolate(x[:0], size=(4, 4), mode="bicubic").shape == (0, 1, 4, 4)
+    assert F.interpolate(x, size=(2, 3), mode="bilinear").tolist() == x.tolist()
+
+
+def test_lanczos_is_for_antialiased_images() -> None:
+    x = torch.tensor([[[[10.0, 250, 3], [90, 7, 255]]]], dtype=torch.float64, requires_grad=True)
+    found = F.interpolate(x, size=(3, 2), mode="lanczos", antialias=True)
+    near(found[0, 0], [[119.30055, 98.71443], [77.13741, 134.49533], [34.97427, 170.27626]])
+    assert gradcheck(lambda x: F.interpolate(x, size=(3, 2), mode="lanczos", antialias=True), (x,))
+    for options in ({}, {"antialias": True, "align_corners": True}):
+        with pytest.raises(ValueError, match="lanczos"):
+            F.interpolate(x, size=(3, 2), mode="lanczos", **options)
+    with pytest.raises(RuntimeError):
+        F.interpolate(x[0], size=2, mode="lanczos", antialias=True)
+
+
+@pytest.mark.parametrize(
+    ("padding", "align_corners", "expected"),
+    [("zeros", False, [5.369568, 0]), ("zeros", True, [7.372052, 4.324036]), ("border", False, [5.96875, 3.8]),
+     ("border", True, [5.087891, 3.996094]), ("reflection", False, [6.109375, 3.8]), ("reflection", True, [5.351562, 3.70625])],
+)  # fmt: skip
+def test_volumes_have_cubic_samples(padding: str, align_corners: bool, expected: list[float]) -> None:
+    x = torch.arange(8.0, dtype=torch.float64).reshape(1, 1, 2, 2, 2).requires_grad_()
+    grid = torch.tensor([[[[[-0.5, 0.25, 0.75], [1.5, -0.3, 0.1]]]]], dtype=torch.float64, requires_grad=True)
+
+    def sample(x: Any, grid: Any) -> Any:
+        return F.grid_sample(x, grid, "bicubic", padding, align_corners)
+
+    found = sample(x, grid)
+    assert found.shape == (1, 1, 1, 1, 2) and gradcheck(sample, (x, grid))
+    near(found.flatten(), expected)
+    assert sample(x.half(), grid.half()).dtype is torch.float16
+    with pytest.raises(RuntimeError):
+        sample(x, grid[..., :2])
 
 
 # ---- texts and arguments of layers ----

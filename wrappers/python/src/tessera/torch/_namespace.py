@@ -13,7 +13,7 @@ import tessera.nn.functional
 from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import get_default_dtype
-from . import _adapters, _create, _in_place, _numeric, _power, _rows, _table, _tensor, storage
+from . import _adapters, _create, _image, _in_place, _numeric, _power, _rows, _table, _tensor, storage
 from ._tensor import Tensor
 
 
@@ -31,6 +31,7 @@ def space(**more: Any) -> dict[str, Any]:
     known.update({name: getattr(linalg, name) for name in linalg.__all__ if name not in known})
     known.update({name: getattr(_adapters, name) for name in _adapters.__all__})
     known.update({name: getattr(_create, name) for name in _create.__all__})
+    known.update({name: getattr(_image, name) for name in _image.__all__})
     known.update({name: getattr(_in_place, name) for name in _in_place.__all__})
     known.update({name: getattr(_numeric, name) for name in _numeric.__all__})
     known.update({name: getattr(_power, name) for name in ("itself", "powered", "powered_here")})

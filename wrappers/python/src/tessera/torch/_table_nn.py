@@ -93,7 +93,7 @@ gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction="mean")
     = gaussian_nll_loss(*(of_one_shape(input, target, tensor_of(var))), full, eps, reduction)
 glu(input, dim=-1) = glu(input, dim)
 grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None)
-    = grid_sample(input, grid, mode, padding_mode, bool_of(align_corners))
+    = sampled(input, grid, mode, padding_mode, bool_of(align_corners))
 group_norm(input, num_groups, weight=None, bias=None, eps=1e-05) = group_norm(input, num_groups, weight, bias, eps)
 gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) = gumbel_softmax(logits, tau, hard, dim)
 hardsigmoid(input, inplace=False) = hardsigmoid_(input) if inplace else hardsigmoid(input)
@@ -109,7 +109,7 @@ instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None
     = instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
         antialias=False)
-    = interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+    = of_size(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
 kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False)
     = kl_div(*same_shape(input, target), reduction_of(size_average, reduce, reduction), log_target)
 l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None)
@@ -204,9 +204,9 @@ triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap
 unfold(input, kernel_size, dilation=1, padding=0, stride=1)
     = unfold_image(input, kernel_size, dilation, padding, stride)
 upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None)
-    = interpolate(input, size, scale_factor, mode, align_corners)
-upsample_bilinear(input, size=None, scale_factor=None) = interpolate(input, size, scale_factor, "bilinear", True)
-upsample_nearest(input, size=None, scale_factor=None) = interpolate(input, size, scale_factor, "nearest")
+    = of_size(input, size, scale_factor, mode, align_corners)
+upsample_bilinear(input, size=None, scale_factor=None) = of_size(input, size, scale_factor, "bilinear", True)
+upsample_nearest(input, size=None, scale_factor=None) = of_size(input, size, scale_factor, "nearest")
 """
 
 # ---- layers ----
