@@ -90,8 +90,7 @@ struct Logit {
   static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V given, V low, V high) const {
-    const V raised = select(given < low, low, given);
-    const V x = select(raised > high, high, raised);
+    const V x = select(given < low, low, select(given > high, high, given));
     const V rest = V(1) - x;
     const V excess = x + x - V(1);
     const auto small = x < V(0.25);

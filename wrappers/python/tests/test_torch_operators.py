@@ -152,6 +152,15 @@ def test_volumes_have_cubic_samples(padding: str, align_corners: bool, expected:
         sample(x, grid[..., :2])
 
 
+# ---- matrices, indices ----
+
+
+def test_limits_of_logit_may_cross() -> None:
+    x = torch.tensor([0.1, 0.5, 0.7])
+    for found in (torch.logit(x, 0.6), x.clone().logit_(0.6), torch.special.logit(x, 0.6)):
+        near(found, [0.405465, 0.405465, -0.405465])
+
+
 # ---- texts and arguments of layers ----
 
 TEXTS = [

@@ -96,7 +96,8 @@ impl Tensor {
 
     op! {
         /// log(x / (1 - x)) for each element, with x limited to \[eps, 1 - eps\] where eps is
-        /// given; NaN outside \[0, 1\].
+        /// given; NaN outside \[0, 1\]. An eps above 1/2 stands for what is below it, and 1 - eps
+        /// for the rest.
         logit, logit_with(&self; o: LogitOptions) =
             tsr_logit(self.raw(), o.eps.unwrap_or(0.0), i32::from(o.eps.is_some())),
         out logit_out = tsr_logit_out,
