@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,10 @@ import pytest
 import tessera.torch as torch
 import tessera.torch.nn.functional as F
 from tessera.torch import nn
-from tessera.torch.autograd import gradcheck
+from tessera.torch.autograd import gradcheck, gradgradcheck
+
+NAN, INF = math.nan, math.inf
+
 
 def near(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found.detach().numpy(), np.asarray(expected), rtol=2e-5, atol=2e-6)
@@ -155,10 +159,79 @@ def test_volumes_have_cubic_samples(padding: str, align_corners: bool, expected:
 # ---- matrices, indices ----
 
 
+def test_a_linear_layer_with_one_output_has_no_axis_for_it() -> None:
+    x, weight = torch.ones(2, 3), torch.tensor([1.0, 2.0, 3.0])
+    assert F.linear(x, weight).tolist() == [6, 6] and F.linear(x[0], weight, torch.tensor(2.0)) == 8
+    with pytest.raises(RuntimeError, match="bias"):
+        F.linear(x, weight, torch.ones(2))
+
+
+def test_an_index_without_elements_has_any_axes() -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    found = torch.gather(x, 1, torch.empty(0, 2, 3, dtype=torch.int64))
+    assert found.shape == (0, 2, 3) and torch.tensor(1.0).gather(0, torch.empty(0, dtype=torch.int64)).shape == (0,)
+    found.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [[0, 0, 0], [0, 0, 0]]
+    with pytest.raises(IndexError):
+        torch.gather(x, 2, torch.empty(0, dtype=torch.int64))
+
+
 def test_limits_of_logit_may_cross() -> None:
     x = torch.tensor([0.1, 0.5, 0.7])
     for found in (torch.logit(x, 0.6), x.clone().logit_(0.6), torch.special.logit(x, 0.6)):
         near(found, [0.405465, 0.405465, -0.405465])
+
+
+def test_a_matrix_has_polar_factors() -> None:
+    found = torch.linalg.polar(torch.tensor([[3.0, 0.0], [4.0, 5.0]]))
+    near(found.U, [[0.8944272, -0.4472136], [0.4472136, 0.8944272]])
+    near(found.H, [[4.4721360, 2.2360680], [2.2360680, 4.4721360]])
+    torch.manual_seed(1)
+    a = torch.randn(2, 4, 3, dtype=torch.float64, requires_grad=True)
+    assert gradcheck(lambda a: tuple(torch.linalg.polar(a)), (a,)) and gradgradcheck(lambda a: tuple(torch.linalg.polar(a)), (a,))
+    one = torch.eye(2, requires_grad=True)  # equal singular values
+    (torch.linalg.polar(one).U * torch.tensor([[0.0, 1.0], [0.0, 0.0]])).sum().backward()
+    near(one.grad, [[0, 0.5], [-0.5, 0]])
+    with pytest.raises(RuntimeError, match="rows"):
+        torch.linalg.polar(torch.ones(2, 3))
+
+
+def test_a_positive_matrix_has_a_root() -> None:
+    near(torch.linalg.matrix_sqrth(torch.tensor([[5.0, 4.0], [4.0, 5.0]])), [[2, 1], [1, 2]])
+    one = torch.eye(2, requires_grad=True)
+    torch.linalg.matrix_sqrth(one).sum().backward()
+    near(one.grad, [[0.5, 0.5], [0.5, 0.5]])
+
+
+def test_a_hash_is_the_exclusive_or_of_bits() -> None:
+    x = torch.tensor([[1.0, 2, 3], [4, 5, 6]])
+    assert torch.hash_tensor(x, 1).tolist() == x.hash_tensor(-1).tolist() == [4609434218613702656, 4619567317775286272]
+    assert torch.hash_tensor(torch.tensor([3, -5, 7], dtype=torch.int8)).item() == 2**64 - 1
+    assert torch.hash_tensor(x, (0, 1), keepdim=True).shape == (1, 1) and torch.hash_tensor(x).dtype is torch.uint64
+    assert torch.hash_tensor(x).item() == torch.hash_tensor(x.T).item() == 4609434218613702656 ^ 4619567317775286272
+    for call in (lambda: torch.hash_tensor(x, mode=1), lambda: torch.hash_tensor(x[:0]), lambda: torch.hash_tensor(x.cfloat())):
+        with pytest.raises(RuntimeError):
+            call()
+
+
+# ---- complex numbers ----
+
+
+def test_functions_of_complex_numbers() -> None:
+    z = torch.tensor([1 + 2j, 0j, -0.5j, 2.0])
+    near(torch.logsumexp(z, 0), 2.1253502 + 0.24016517j)
+    near(torch.special.logsumexp(z, (0,), True), [2.1253502 + 0.24016517j])
+    near(torch.logsumexp(torch.tensor([-INF + 0j, 1 + 1j]), 0), 1 + 1j)
+    sinc = [-34.090343 - 17.045168j, 1, 1.4650525, 2.7827532e-08]
+    for found in (torch.sinc(z), z.sinc(), torch.special.sinc(z), z.clone().sinc_()):
+        near(found, sinc)
+    power = torch.tensor([1, 2, 3, -1])
+    for found in (torch.ldexp(z, power), z.clone().ldexp_(power)):
+        near(found, [2 + 4j, 0, -4j, 1])
+    assert torch.tensor([1.0]).ldexp_(torch.tensor(2)).tolist() == [4] and torch.tensor([0.5]).sinc_().dtype is torch.float32
+    z = torch.tensor([1 + 2j, 0.5j, 0.3 + 0j], dtype=torch.complex128, requires_grad=True)
+    for function in (lambda z: torch.logsumexp(z, 0), torch.sinc, lambda z: torch.ldexp(z, torch.tensor(2)), lambda z: (z * 1).sinc_()):
+        assert gradcheck(function, (z,))
 
 
 # ---- texts and arguments of layers ----

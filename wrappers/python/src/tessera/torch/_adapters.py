@@ -214,7 +214,7 @@ def clamped_here(input: Any, low: Any, high: Any) -> Any:
 _CLASSES: dict[str, type[tuple[Any, ...]]] = {}
 _FIELDS = {
     "aminmax": ("min", "max"), "qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"), "svd": ("U", "S", "V"),
-    "frexp": ("mantissa", "exponent"), "geqrf": ("a", "tau"), "lu_unpack": ("P", "L", "U"),
+    "frexp": ("mantissa", "exponent"), "linalg_polar": ("U", "H"), "geqrf": ("a", "tau"), "lu_unpack": ("P", "L", "U"),
     "cholesky_ex": ("L", "info"), "inv_ex": ("inverse", "info"),
     "linalg_ldl_factor": ("LD", "pivots"), "linalg_ldl_factor_ex": ("LD", "pivots", "info"),
     "linalg_lu_factor_ex": ("LU", "pivots", "info"), "linalg_solve_ex": ("result", "info"),
@@ -375,6 +375,15 @@ def chosen(condition: Any, input: Any, other: Any, out: Any) -> Any:
     if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
         input = made(asarray(input))
     return _ops.where(condition, input, other, out=out)
+
+
+def gathered(input: Any, dim: int, index: Any, out: Any) -> Any:
+    """gather, where an index without elements may have any axes."""
+    if index.ndim == input.ndim or index.numel():
+        return _ops.gather(input, dim, index, out=out)
+    vector = input if input.ndim else _ops.reshape(input, (1,))
+    none = _ops.gather(vector, dim, index.new_empty((0,) * vector.ndim, dtype=int64))
+    return written(_ops.reshape(none, index.shape), out)
 
 
 def axis_of_three(input: Any, other: Any, dim: Any) -> int:

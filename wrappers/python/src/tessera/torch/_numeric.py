@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of torch that are several of the library's: gradient, histogramdd, frexp, svd_lowrank and pca_lowrank."""
+"""Functions of torch that are several of the library's, such as gradient, histogramdd, frexp, hash_tensor and svd_lowrank, and
+those of complex numbers of which the library has only the ones of real numbers."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from typing import Any
 
 from .. import _ops, linalg
 from .._core import TensorBase
-from .._dtypes import bool_, float32, float64, int32, int64
-from .._errors import InvalidValueError
-from ._adapters import fitting, named, only, written
+from .._dtypes import bool_, float32, float64, int32, int64, uint64
+from .._errors import DTypeError, InvalidValueError
+from ._adapters import fitting, named, only, some, written
 from ._create import random_numbers
 from ._tensor import made
 
@@ -118,6 +119,63 @@ def mantissa_and_exponent(input: Any) -> Any:
     return named("frexp", (_ops.astype(mantissa, input.dtype), _ops.astype(_ops.where(plain, exponent, 0.0), int32)))
 
 
+def hashed(input: Any, dim: Any, keepdim: bool, mode: int) -> Any:
+    """torch.hash_tensor: the exclusive or of the 64 bits of each element, as float64 or int64."""
+    if mode != 0:
+        raise InvalidValueError(f"hash_tensor(): mode: expected 0, got {mode}")
+    if input.dtype.is_complex:
+        raise DTypeError(f"hash_tensor(): input: expected a real dtype, got {input.dtype}")
+    whole = some(dim) is None
+    if whole and not input.numel():
+        raise InvalidValueError("hash_tensor(): dim: expected an axis, because the input has no elements, got none")
+    wide = input.detach() if input.dtype is uint64 else input.detach().to(float64 if input.dtype.is_floating_point else int64)
+    wide = _ops.atleast_1d(wide)
+    axes = range(wide.ndim) if whole else [dim] if hasattr(dim, "__index__") else list(dim)
+    ends = _ops.contiguous(_ops.moveaxis(wide, tuple(axes), tuple(range(-len(axes), 0))))
+    kept, count = ends.shape[: wide.ndim - len(axes)], math.prod(ends.shape[wide.ndim - len(axes) :])
+    size = 1 << max(count - 1, 0).bit_length()
+    bits = _ops.concat([_ops.reshape(ends.view(uint64), (*kept, count)), input.new_zeros((*kept, size - count), dtype=uint64)], -1)
+    while size > 1:
+        size //= 2
+        bits = _ops.bitwise_xor(bits[..., :size], bits[..., size:])
+    of_one = {axis % wide.ndim for axis in axes}
+    return _ops.reshape(bits, [1 if axis in of_one else n for axis, n in enumerate(input.shape)] if keepdim else kept)
+
+
+# ---- complex numbers ----
+
+
+def log_of_sum(input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
+    """torch.logsumexp."""
+    if not input.dtype.is_complex:
+        return _ops.logsumexp(input, dim, keepdims=keepdim, out=out)
+    if not input.numel():
+        return written(_ops.log(_ops.sum(input, dim, keepdims=keepdim)), out)
+    largest = _ops.amax(_ops.real(input.detach()), dim, keepdims=True)
+    largest = _ops.where(_ops.isfinite(largest), largest, 0.0)
+    total = _ops.log(_ops.sum(_ops.exp(input - largest), dim, keepdims=keepdim))
+    return written(total + _ops.reshape(largest, total.shape), out)
+
+
+def cardinal_sine(input: Any, out: Any) -> Any:
+    """torch.sinc."""
+    if not input.dtype.is_complex:
+        return _ops.sinc(input, out=out)
+    zero = _ops.equal(input, 0)
+    angle = _ops.where(zero, 1.0, input * math.pi)
+    return written(_ops.where(zero, 1.0, _ops.sin(angle) / angle), out)
+
+
+def scaled_by_power(input: Any, other: Any, out: Any) -> Any:
+    """torch.ldexp."""
+    if not (input.dtype.is_complex or other.dtype.is_complex):
+        return _ops.ldexp(input, other, out=out)
+    return _ops.multiply(input, _ops.pow(2.0, other), out=out)
+
+
+# ---- factors of matrices ----
+
+
 def svd_of_low_rank(a: Any, q: Any, niter: int, mean: Any) -> Any:
     """torch.svd_lowrank: Halko, Martinsson and Tropp, "Finding structure with randomness", 2011, algorithm 5.1."""
     matrix = a if mean is None else a - mean
@@ -181,6 +239,6 @@ def factored(a: Any, pivot: bool, infos: bool, out: Any) -> Any:
 
 
 __all__ = [
-    "counted_in_boxes", "factored", "mantissa_and_exponent", "parts_of_lu", "pca_of_low_rank", "product_added", "product_added_here", "reflected",
-    "slopes", "svd_of_low_rank",
+    "cardinal_sine", "counted_in_boxes", "factored", "hashed", "log_of_sum", "mantissa_and_exponent", "parts_of_lu", "pca_of_low_rank",
+    "product_added", "product_added_here", "reflected", "scaled_by_power", "slopes", "svd_of_low_rank",
 ]  # fmt: skip

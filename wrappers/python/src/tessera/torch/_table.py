@@ -17,10 +17,10 @@ arctanh argwhere asin asinh atan atan2 atanh bincount bitwise_and bitwise_left_s
 bitwise_right_shift bitwise_xor broadcast_to ceil conj copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
 dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
 greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isfinite isinf isnan isneginf isposinf
-kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
+kron lcm le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
 logical_xor logit lt masked_select matmul matrix_exp matrix_power maximum minimum moveaxis movedim
 msort mul multiply nan_to_num ne neg negative nextafter not_equal permute rad2deg ravel real reciprocal relu
-remainder reshape rsqrt sigmoid sign signbit sin sinc sinh sqrt square tan tanh tril triu trunc vdot
+remainder reshape rsqrt sigmoid sign signbit sin sinh sqrt square tan tanh tril triu trunc vdot
 view_as_complex view_as_real vsplit xlogy
 """
 
@@ -79,10 +79,11 @@ fix(input, *, out=None) = trunc(input, out=out)
 flatten(input, start_dim=0, end_dim=-1) = flatten(input, start_dim, end_dim)
 flip(input, dims, *more) = flip(input, many(dims, more))
 float_power(input, exponent, *, out=None) = float_power(input, exponent, out=out)
-gather(input, dim, index, *, sparse_grad=False, out=None) = gather(input, dim, index, out=out)
+gather(input, dim, index, *, sparse_grad=False, out=None) = gathered(input, dim, index, out)
 frexp(input, *, out=None) = mantissa_and_exponent(input)
 ger(input, vec2, *, out=None) = outer(input, vec2, out=out)
 hardshrink(input, lambd=0.5) = hardshrink(input, lambd)
+hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None) = hashed(input, dim, keepdim, mode)
 heaviside(input, values, *, out=None) = heaviside(input, values, out=out)
 geqrf(input, *, out=None) = named("geqrf", geqrf(input, out=out))
 histc(input, bins=100, min=0, max=0, *, out=None) = histc(input, bins, min, max)
@@ -107,12 +108,13 @@ istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, 
     = istft(input, n_fft, hop_length, win_length, window, center, normalized,
         input.shape[-2] != n_fft if onesided is None else onesided, length, return_complex)
 kthvalue(input, k, dim=-1, keepdim=False, *, out=None) = named("kthvalue", kthvalue(input, k, dim, keepdim))
+ldexp(input, other, *, out=None) = scaled_by_power(input, other, out)
 lerp(input, end, weight, *, out=None)
     = lerp(input, end, weight, out=out) if not isinstance(weight, imaginary) else add(input, (end - input) * weight, out=out)
 log_softmax(input, dim, dtype=None, *, out=None) = log_softmax(input, dim, dtype=dtype)
 logcumsumexp(input, dim, *, out=None) = logcumsumexp(input, dim, out=out)
 logdet(input) = logdet(input)
-logsumexp(input, dim, keepdim=False, *, out=None) = logsumexp(input, dim, keepdims=keepdim, out=out)
+logsumexp(input, dim, keepdim=False, *, out=None) = log_of_sum(input, dim, keepdim, out)
 lu(A, pivot=True, get_infos=False, out=None) = factored(A, pivot, get_infos, out)
 lu_solve(b, LU_data, LU_pivots, *, out=None)
     = lu_solve(LU_data, LU_pivots, b, out=out)
@@ -170,6 +172,7 @@ scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)
 select(input, dim, index) = select(input, dim, integer(index))
 select_scatter(input, src, dim, index) = select_scatter(input, src, dim, index)
 sgn(input, *, out=None) = sign(input, out=out)
+sinc(input, *, out=None) = cardinal_sine(input, out)
 slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None) = slice_scatter(input, src, dim, start, end, step)
 slogdet(input, *, out=None) = named("slogdet", slogdet(input))
 softmax(input, dim, dtype=None, *, out=None) = softmax(input, dim, dtype=dtype)
@@ -417,10 +420,10 @@ arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward bitwise_and_ bitwise_
 bitwise_or_ bitwise_right_shift_ bitwise_xor_ cauchy_ ceil_ copysign_ cos_ cosh_ cpu cuda data data_ptr deg2rad_
 device digamma_ dim dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expand_as expm1_ float_power_ floor_
 floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn heaviside_ hypot_ i0_ igamma_ igammac_ index_put_ is_complex
-is_cuda is_floating_point is_leaf is_pinned is_shared item itemsize lcm_ ldexp_ lgamma_ log10_ log1p_ log2_ log_
+is_cuda is_floating_point is_leaf is_pinned is_shared item itemsize lcm_ lgamma_ log10_ log1p_ log2_ log_
 log_normal_ logit_ mT masked_scatter_ mul_ multiply_ nan_to_num_ nbytes ndim ndimension neg_ negative_ nelement
 nextafter_ normal_ pin_memory polygamma polygamma_ put_ rad2deg_ reciprocal_ record_stream relu_ remainder_
-requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape sigmoid_ sign_ sin_ share_memory_ sinc_
+requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape sigmoid_ sign_ sin_ share_memory_
 sinh_ sqrt_ square_ storage_offset tan_ tanh_ to tolist tril_ triu_ true_divide_ trunc_ type_as view view_as xlogy_
 zero_
 """
@@ -473,6 +476,8 @@ index_reduce_(input, dim, index, source, reduce, *, include_self=True)
     = base.copy_(input, index_reduce(spared(input), dim, index, source, reduce, include_self=include_self))
 is_contiguous(input, memory_format=None) = has_format(input, memory_format)
 is_set_to(input, tensor) = is_same_memory(input, tensor)
+ldexp_(input, other)
+    = base.copy_(input, scaled_by_power(spared(input), other, None)) if input.is_complex() else base.ldexp_(input, other)
 lerp_(input, end, weight) = base.lerp_(input, end, weight)
 less_equal_(input, other) = base.copy_(input, less_equal(input, other))
 less_(input, other) = base.copy_(input, less(input, other))
@@ -522,6 +527,7 @@ scatter_reduce_(input, dim, index, src, reduce, *, include_self=True)
 scatter_(input, dim, index, src=None, value=None, *, reduce=None)
     = base.copy_(input, scatter(spared(input), dim, index, source_of(input, src, value), **reducing(reduce)))
 sgn_(input) = base.sign_(input)
+sinc_(input) = base.copy_(input, cardinal_sine(spared(input), None)) if input.is_complex() else base.sinc_(input)
 size(input, dim=None) = input.shape if dim is None else input.shape[dim]
 split(input, split_size, dim=0) = parts(input, split_size, dim)
 squeeze_(input, dim=None) = reshaped(input, squeeze(input) if dim is None else squeezed(input, dim))

@@ -41,10 +41,12 @@ matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
     = norm_of_matrix(input, ord, dim, keepdim, dtype)
 matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     = matrix_rank(input, rtol=share(input, given(atol, tol), rtol), hermitian=hermitian, out=out)
+matrix_sqrth(A) = root_of(A)
 multi_dot(tensors, *, out=None) = multi_dot(list(tensors), out=out)
 norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None) = norm_of_any(input, ord, dim, keepdim, dtype)
 pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None)
     = pinv(input, rtol=share(input, atol, given(rtol, rcond)), hermitian=hermitian, out=out)
+polar(A, *, out=None) = named("linalg_polar", polar_of(A))
 qr(A, mode="reduced", *, out=None) = qr(A, mode=mode, out=out)
 solve_ex(A, B, *, left=True, check_errors=False, out=None)
     = named("linalg_solve_ex", solution_or_nan(A, B, left, check_errors))
@@ -87,7 +89,7 @@ ifftshift(input, dim=None) = ifftshift(input, axes=dim)
 SAME_SPECIAL = """
 airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expm1 gammaln i0 i0e i1 i1e log1p log_ndtr
 logit modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 ndtr ndtri scaled_modified_bessel_k0
-scaled_modified_bessel_k1 sinc spherical_bessel_j0 xlog1py xlogy zeta chebyshev_polynomial_t chebyshev_polynomial_u
+scaled_modified_bessel_k1 spherical_bessel_j0 xlog1py xlogy zeta chebyshev_polynomial_t chebyshev_polynomial_u
 chebyshev_polynomial_v chebyshev_polynomial_w shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u
 shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he
 laguerre_polynomial_l legendre_polynomial_p
@@ -98,7 +100,7 @@ expit(input, *, out=None) = sigmoid(input, out=out)
 gammainc(input, other, *, out=None) = igamma(input, other, out=out)
 gammaincc(input, other, *, out=None) = igammac(input, other, out=out)
 log_softmax(input, dim, *, dtype=None) = log_softmax(input, dim, dtype=dtype)
-logsumexp(input, dim, keepdim=False, *, out=None) = logsumexp(input, dim, keepdims=keepdim, out=out)
+logsumexp(input, dim, keepdim=False, *, out=None) = log_of_sum(input, dim, keepdim, out)
 modified_bessel_i0(input, *, out=None) = i0(input, out=out)
 modified_bessel_i1(input, *, out=None) = i1(input, out=out)
 multigammaln(input, p, *, out=None) = multigammaln(input, p, out=out)
@@ -106,5 +108,6 @@ polygamma(n, input, *, out=None) = polygamma(input, n, out=out)
 psi(input, *, out=None) = digamma(input, out=out)
 round(input, *, decimals=0, out=None)
     = round(input, out=out) if decimals == 0 else round_decimals(input, decimals, out=out)
+sinc(input, *, out=None) = cardinal_sine(input, out)
 softmax(input, dim, *, dtype=None) = softmax(input, dim, dtype=dtype)
 """

@@ -5,7 +5,7 @@ PyTorch's signatures alone: an argument reaches the library's layer under the sa
 that the layer does not take must have its default."""
 
 SAME_FUNCTIONAL = """
-celu_ conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d elu_ hardtanh_ linear logsigmoid
+celu_ conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d elu_ hardtanh_ logsigmoid
 prelu selu_ sigmoid softsign tanh tanhshrink threshold_ hardshrink softshrink softplus gelu scaled_dot_product_attention
 pixel_shuffle pixel_unshuffle channel_shuffle pdist bilinear rrelu rrelu_ triplet_margin_with_distance_loss
 """
@@ -119,6 +119,7 @@ layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05)
 leaky_relu_(input, negative_slope=0.01) = base.leaky_relu_(input, negative_slope)
 leaky_relu(input, negative_slope=0.01, inplace=False)
     = base.leaky_relu_(input, negative_slope) if inplace else leaky_relu(input, negative_slope)
+linear(input, weight, bias=None) = linear(input, weight, bias) if weight.ndim != 1 else by_vector(input, weight, bias)
 linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=-100,
         label_smoothing=0.0, options=None)
     = cross_entropy(classes_of(input, linear_weight, linear_bias), target, weight, -100 if ignore_index is None else

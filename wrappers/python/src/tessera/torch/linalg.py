@@ -12,9 +12,11 @@ from .. import linalg as _linalg
 from .._dtypes import int32
 from .._modes import no_grad
 from . import _rows, _table_modules
-from .._errors import InvalidValueError
+from .._errors import InvalidValueError, ShapeError
+from ..autograd import Function
 from ._adapters import named, written
 from ._namespace import lookup, space
+from ._tensor import retyped
 
 
 def _norm_of_matrix(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
@@ -103,6 +105,71 @@ def _solution_or_nan(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
     return _ops.where(where, math.nan, _solved(safe, B, left)), info
 
 
+def _back(matrix: Any) -> Any:
+    """The conjugate transpose."""
+    return _ops.conj(_ops.matrix_transpose(matrix))
+
+
+def _hermitian(matrix: Any) -> Any:
+    return _ops.divide(_ops.add(matrix, _back(matrix)), 2)
+
+
+def _by_both_sides(H: Any, X: Any) -> Any:
+    """The solution Y of HY + YH = X; H is positive definite."""
+    values, vectors = _linalg.eigh(H)
+    inside = _ops.matmul(_back(vectors), _ops.matmul(X, vectors))
+    shares = _ops.divide(inside, _ops.add(values[..., :, None], values[..., None, :]))
+    return _ops.matmul(vectors, _ops.matmul(shares, _back(vectors)))
+
+
+class _Polar(Function):
+    """A = UH. The derivative is written without differences of singular values, which may be equal: of dA = dU H + U dH the part
+    W = back(U) dU, which is skew, solves WH + HW = back(U) dA - back(dA) U."""
+
+    @staticmethod
+    def forward(ctx: Any, A: Any) -> Any:
+        left, values, right = _linalg.svd(A, full_matrices=False)
+        U = _ops.matmul(left, right)
+        H = _ops.matmul(_back(right), _ops.multiply(_ops.expand_dims(values, -1), right))
+        ctx.save_for_backward(U, H)
+        return U, H
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        (U, H), of_u, of_h = ctx.saved_tensors, gradients[0], _hermitian(gradients[1])
+        skew = _ops.subtract(_ops.matmul(_back(U), of_u), _ops.matmul(of_h, H))
+        turned = _by_both_sides(H, _ops.subtract(skew, _back(skew)))
+        inside = _ops.matmul(U, _ops.add(turned, of_h))
+        outside = _ops.subtract(of_u, _ops.matmul(U, _ops.matmul(_back(U), of_u)))
+        return _ops.add(inside, _linalg.solve(H, outside, left=False))
+
+
+class _Root(Function):
+    """X with XX = A, positive definite; dX solves X dX + dX X = dA."""
+
+    @staticmethod
+    def forward(ctx: Any, A: Any) -> Any:
+        values, vectors = _linalg.eigh(A)
+        X = _ops.matmul(vectors, _ops.multiply(_ops.expand_dims(_ops.sqrt(_ops.clip(values, 0, None)), -1), _back(vectors)))
+        ctx.save_for_backward(X)
+        return X
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        (X,) = ctx.saved_tensors
+        return _hermitian(_by_both_sides(X, gradients[0]))
+
+
+def _polar_of(A: Any) -> Any:
+    if A.ndim < 2 or A.shape[-2] < A.shape[-1]:
+        raise ShapeError(f"linalg.polar: A: expected matrices with at least as many rows as columns, got shape {A.shape}")
+    return retyped(_Polar.apply(A))
+
+
+def _root_of(A: Any) -> Any:
+    return retyped(_Root.apply(A))
+
+
 def _inverse_of_tensor(A: Any, ind: int) -> Any:
     """The tensor whose contraction with A over `ind` axes is the identity."""
     rows, columns = A.shape[:ind], A.shape[ind:]
@@ -131,7 +198,7 @@ _SPACE = {
     **space(), **{name: getattr(_linalg, name) for name in _linalg.__all__}, "norm_of_matrix": _norm_of_matrix,
     "norm_of_any": _norm_of_any, "plain_diagonal": _ops.diagonal, "with_info": _with_info, "inverse_of_tensor": _inverse_of_tensor,
     "solution_of_tensor": _solution_of_tensor, "share": _share, "solved": _solved, "fitted": _fitted,
-    "checked": _checked, "with_zeros": _with_zeros, "solution_or_nan": _solution_or_nan,
+    "polar_of": _polar_of, "root_of": _root_of, "checked": _checked, "with_zeros": _with_zeros, "solution_or_nan": _solution_or_nan,
 }  # fmt: skip
 _TABLE: dict[str, Any] = {
     **_rows.functions(_table_modules.LINALG, _SPACE, "tessera.torch.linalg"),

@@ -128,6 +128,14 @@ def _attended(
     return output, found if more[-2] else None
 
 
+def _by_vector(input: Any, weight: Any, bias: Any) -> Any:
+    """linear with one output, which gets no axis; a bias is a number then."""
+    if bias is not None and bias.ndim:
+        raise ShapeError(f"linear: bias: expected no axes beside a weight of one, got shape {bias.shape}")
+    product = _ops.matmul(input, weight)
+    return product if bias is None else _ops.add(product, bias)
+
+
 def _classes_of(input: Any, weight: Any, bias: Any) -> Any:
     """The logits of linear_cross_entropy; the weight may have axes between the classes and the features."""
     if weight.ndim < 2:
@@ -138,7 +146,7 @@ def _classes_of(input: Any, weight: Any, bias: Any) -> Any:
 
 
 _SPACE = space(
-    attended=_attended, classes_of=_classes_of,
+    attended=_attended, by_vector=_by_vector, classes_of=_classes_of,
     open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, same_shape=same_shape, rows_of=_rows_of,
     compared=_compared, probabilities=probabilities, of_one_shape=of_one_shape, apart=_apart, dropped=_dropped, of_length_one=_of_length_one,
     plain_threshold=_F.threshold, limited=limited,
