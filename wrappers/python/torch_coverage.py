@@ -42,8 +42,8 @@ def names() -> dict[str, list[str]]:
     """The public names of the PyTorch that runs this, without modules."""
     torch: Any = importlib.import_module("torch")
     parts = (
-        "nn nn.functional optim optim.lr_scheduler nn.init nn.utils nn.utils.rnn linalg fft special distributions utils.data "
-        "autograd random"
+        "nn nn.functional optim optim.lr_scheduler nn.init nn.utils nn.utils.rnn linalg fft special masked distributions "
+        "utils.data autograd random"
     )
     found = {"torch": torch, "Tensor": torch.Tensor}
     found.update({part: importlib.import_module(f"torch.{part}") for part in parts.split()})

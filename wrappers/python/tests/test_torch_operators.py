@@ -234,6 +234,45 @@ def test_functions_of_complex_numbers() -> None:
         assert gradcheck(function, (z,))
 
 
+# ---- masks ----
+
+MASKED: list[tuple[str, list[float], str]] = [
+    ("sum(x, 1, mask=k)", [4, 0], "float32"), ("prod(x, mask=k)", [3], "float32"), ("mean(x, 1, mask=k)", [2, NAN], "float32"),
+    ("amax(x, 1, mask=k)", [3, -INF], "float32"), ("amin(x, 0, mask=k)", [1, INF, 3], "float32"),
+    ("argmax(x, 1, mask=k)", [2, 0], "float32"), ("argmin(x, mask=k, dtype=torch.int64)", [0], "int64"),
+    ("var(x, 1, mask=k)", [2, NAN], "float32"), ("std(x, 1, unbiased=False, mask=k)", [1, NAN], "float32"),
+    ("var(x[1].cfloat() * 1j, mask=k[0])", [2], "complex64"), ("norm(x, 1.0, 1, mask=k)", [4, 0], "float32"),
+    ("normalize(x, 1.0, 1, mask=k)", [0.25, 0, 0.75, 0, 0, 0], "float32"), ("cumsum(x, 1, mask=k)", [1, 1, 4, 0, 0, 0], "float32"),
+    ("cumsum(x[1].int(), 0, mask=k[0])", [4, 4, 10], "int32"),
+    ("cumprod(x, 1, mask=k)", [1, 1, 3, 1, 1, 1], "float32"), ("softmax(x, 1, mask=k)", [0.119203, 0, 0.880797, NAN, NAN, NAN], "float32"),
+    ("log_softmax(x, 1, mask=k)", [-2.126928, -INF, -0.126928, NAN, NAN, NAN], "float32"),
+    ("softmin(x, 1, mask=k)", [0.880797, 0, 0.119203, NAN, NAN, NAN], "float32"), ("logsumexp(x, 1, mask=k)", [3.126928, -INF], "float32"),
+    ("median(x, 1, mask=k)", [1, NAN], "float32"), ("median(x[1].int(), mask=k[0])", [4], "int32"),
+    ("sum(x[1].int(), mask=k[0], keepdim=True, dtype=torch.float64)", [10], "float64"), ("sum(x[1].to(torch.uint8))", [15], "int64"),
+    ("logaddexp(x[1], x[1], input_mask=k[0], other_mask=k[1])", [4, -INF, 6], "float32"), ("sum(x, mask=k[0].int())", [14], "float32"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "expected", "dtype"), MASKED, ids=[call for call, _, _ in MASKED])
+def test_a_reduction_takes_a_mask(call: str, expected: list[float], dtype: str) -> None:
+    x, k = torch.tensor([[1.0, NAN, 3.0], [4.0, 5.0, 6.0]]), torch.tensor([[True, False, True], [False, False, False]])
+    found = eval(f"torch.masked.{call}", {"torch": torch, "x": x, "k": k})
+    assert found.dtype is getattr(torch, dtype) and type(found) is torch.Tensor
+    near(found.flatten(), expected)
+
+
+def test_masks_and_dtypes_that_do_not_fit_are_errors() -> None:
+    x = torch.tensor([1, 2])
+    with pytest.raises(IndexError, match="mask"):
+        torch.masked.sum(x, mask=torch.ones(1, 2))
+    for call in (
+        lambda: torch.masked.mean(x), lambda: torch.masked.median(x, mask=x > 5), lambda: torch.masked.var(x, unbiased=True, correction=1),
+        lambda: torch.masked.masked_tensor,
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError):
+            call()
+
+
 # ---- texts and arguments of layers ----
 
 TEXTS = [

@@ -174,7 +174,7 @@ def _copies(results: Any) -> Any:
     return results.clone() if isinstance(results, Tensor) else tuple(map(_copies, results))
 
 
-_ON_DEMAND = frozenset(["compiler", "hub", "jit", "multiprocessing", "serialization", "testing", "types"])  # when asked for
+_ON_DEMAND = frozenset(["compiler", "hub", "jit", "masked", "multiprocessing", "serialization", "testing", "types"])  # when asked for
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,6 @@ _REASONS = {
     "export": f"there are no graphs of modules; {_PROGRAM}",
     "fx": f"there are no graphs of modules; {_PROGRAM}",
     "library": "operators cannot be added; torch.autograd.Function has derivatives of one's own",
-    "masked": "there are no masked tensors; tessera.masked has reductions with masks",
     "monitor": "there are no counters; torch.profiler records what a program does",
     "mtia": "there are no such devices",
     "nested": "there are no nested tensors; torch.nn.utils.rnn packs and pads sequences",

@@ -229,6 +229,10 @@ ndtr ndtri polygamma psi round scaled_modified_bessel_k0 scaled_modified_bessel_
 shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w sinc softmax
 spherical_bessel_j0 xlog1py xlogy zeta
 """,
+    "masked": """
+MaskedTensor amax amin argmax argmin as_masked_tensor cumprod cumsum is_masked_tensor log_softmax logaddexp logsumexp
+masked_tensor mean median norm normalize prod softmax softmin std sum var
+""",
     "distributions": """
 AbsTransform AffineTransform Bernoulli Beta Binomial CatTransform Categorical Cauchy Chi2 ComposeTransform
 ContinuousBernoulli CorrCholeskyTransform CumulativeDistributionTransform Dirichlet Distribution ExpTransform

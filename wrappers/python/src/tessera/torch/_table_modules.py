@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of torch.linalg, torch.fft and torch.special, as rows of the table of differences."""
+"""The functions of torch.linalg, torch.fft, torch.special and torch.masked, as rows of the table of differences."""
 
 LINALG = """
 cholesky(input, *, upper=False, out=None) = cholesky(input, upper=upper, out=out)
@@ -110,4 +110,41 @@ round(input, *, decimals=0, out=None)
     = round(input, out=out) if decimals == 0 else round_decimals(input, decimals, out=out)
 sinc(input, *, out=None) = cardinal_sine(input, out)
 softmax(input, dim, *, dtype=None) = softmax(input, dim, dtype=dtype)
+"""
+
+MASKED = """
+amax(input, dim=None, *, keepdim=False, dtype=None, mask=None)
+    = cast(masked_amax(input, selects(input, mask), some(dim), keepdims=truth(keepdim)), dtype)
+amin(input, dim=None, *, keepdim=False, dtype=None, mask=None)
+    = cast(masked_amin(input, selects(input, mask), some(dim), keepdims=truth(keepdim)), dtype)
+argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None)
+    = cast(masked_argmax(input, selects(input, mask), dim, keepdims=truth(keepdim)), dtype or input.dtype)
+argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None)
+    = cast(masked_argmin(input, selects(input, mask), dim, keepdims=truth(keepdim)), dtype or input.dtype)
+cumprod(input, dim, *, dtype=None, mask=None) = masked_cumprod(input, dim, selects(input, mask), dtype=dtype or input.dtype)
+cumsum(input, dim, *, dtype=None, mask=None) = masked_cumsum(input, dim, selects(input, mask), dtype=dtype or input.dtype)
+log_softmax(input, dim, *, dtype=None, mask=None) = log_softmax(or_(selects(input, mask), input, -infinity), dim, dtype=dtype)
+logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None)
+    = cast(logaddexp(or_(selects(input, input_mask), input, -infinity), or_(selects(other, other_mask), other, -infinity)),
+        dtype or input.dtype)
+logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None)
+    = cast(logarithm(input, some(dim), keepdim, selects(input, mask)), dtype or input.dtype)
+mean(input, dim=None, *, keepdim=False, dtype=None, mask=None)
+    = masked_mean(floating("mean", input, dtype), selects(input, mask), some(dim), keepdims=truth(keepdim))
+median(input, dim=-1, *, keepdim=False, dtype=None, mask=None)
+    = lower_median(input, dim, keepdim, dtype, selects(input, mask))
+norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None)
+    = masked_norm(cast(input, dtype), selects(input, mask), 2.0 if ord is None else ord, some(dim), keepdims=truth(keepdim))
+normalize(input, ord, dim, *, eps=1e-12, dtype=None, mask=None)
+    = of_length_one(cast(input, dtype), ord, dim, eps, selects(input, mask))
+prod(input, dim=None, *, keepdim=False, dtype=None, mask=None)
+    = masked_prod(input, selects(input, mask), some(dim), keepdims=truth(keepdim), dtype=summed(input, dtype))
+softmax(input, dim, *, dtype=None, mask=None) = softmax(or_(selects(input, mask), input, -infinity), dim, dtype=dtype)
+softmin(input, dim, *, dtype=None, mask=None) = softmin(cast(or_(selects(input, mask), input, infinity), dtype), dim)
+std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None)
+    = spread_of(input, selects(input, mask), some(dim), unbiased, correction, keepdim, dtype, True)
+sum(input, dim=None, *, keepdim=False, dtype=None, mask=None)
+    = masked_sum(input, selects(input, mask), some(dim), keepdims=truth(keepdim), dtype=summed(input, dtype))
+var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None)
+    = spread_of(input, selects(input, mask), some(dim), unbiased, correction, keepdim, dtype, False)
 """
