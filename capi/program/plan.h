@@ -116,6 +116,7 @@ class Plan {
   std::vector<Tensor> run_calls(std::span<const Tensor> given, bool is_watched);
   void wait_for_last_run();
   void mark_run();
+  void record_stream_of_run(StreamHandle stream);
   [[nodiscard]] std::string refuse_graph() const;
   void try_graph();
   std::vector<Tensor> run_graph(std::span<const Tensor> given);

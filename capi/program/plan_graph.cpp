@@ -49,9 +49,28 @@ void Plan::wait_for_last_run() {
 void Plan::mark_run() {
   const DeviceInterface& interface = interface_of(device_);
   if (interface.event_create == nullptr) return;
+  const StreamHandle stream = current_stream(device_);
+  if (done_ == nullptr || stream != ran_on_) record_stream_of_run(stream);
   if (done_ == nullptr) done_ = Event::create(device_, interface);
   done_->record(*stream_of_this_thread(device_, interface));
-  ran_on_ = current_stream(device_);
+  ran_on_ = stream;
+}
+
+// The plan's memory returns to the stream on which it was allocated: not before its use on this
+// one is over.
+void Plan::record_stream_of_run(StreamHandle stream) {
+  const auto record = [&](const Storage& storage) {
+    if (storage.device == device_) record_stream(storage, stream);
+  };
+  for (const StoragePtr& arena : arenas_) record(*arena);
+  for (const size_t group : output_groups_)
+    record(*tensors_[static_cast<size_t>(groups_[group].values.front())].storage());
+  if (device_run_ == nullptr) return;
+  for (const auto* list : {&device_run_->inputs, &device_run_->outputs}) {
+    for (const Tensor& tensor : *list) {
+      if (tensor.defined()) record(*tensor.storage());
+    }
+  }
 }
 
 // What a graph cannot contain, as far as the plan tells; empty if nothing.

@@ -87,6 +87,33 @@ def test_P17_memory_of_a_graph_comes_back_with_its_program() -> None:
     assert ts.memory.memory_allocated(CUDA) == before
 
 
+KINDS: list[tuple[str, Callable[[ts.Tensor], ts.Tensor]]] = [
+    ("graph", lambda x: (x * 2).sum(0)),
+    ("calls", lambda x: (x.add_(1) * 2).sum(0)),
+]
+
+
+@pytest.mark.parametrize("name, function", KINDS, ids=[row[0] for row in KINDS])
+def test_P17_memory_of_a_released_program_waits_for_the_stream_of_its_last_run(
+    name: str, function: Callable[[ts.Tensor], ts.Tensor]
+) -> None:
+    recorded, x = program.record(function, ts.zeros((64, 64), device=CUDA)), ts.ones((64, 64), device=CUDA)
+    for _ in range(3):
+        recorded(x.clone())
+    assert plan(recorded)["graph"] == (name == "graph"), plan(recorded)
+    side = Stream(CUDA)
+    wanted, given = function(x.clone()).tolist(), x.clone()
+    ts.synchronize(CUDA)
+    with side:
+        found = recorded(given)
+    del recorded
+    others = [ts.full(shape, -1.0, device=CUDA) for shape in [(64, 64), (64,)] * 4]
+    assert others[0].sum().item() == -64 * 64  # the work of this stream comes first
+    ts.synchronize(CUDA)
+    assert found.tolist() == wanted
+    assert all((other == -1).all() for other in others)
+
+
 def test_P17_an_index_out_of_range_in_a_graph_is_reported_by_the_next_wait() -> None:
     table = numbers(5, 1)
     recorded = program.record(lambda i: ts.gather(table, 0, i) * 2, ts.tensor([[0], [1], [4]], device=CUDA))
