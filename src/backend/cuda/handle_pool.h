@@ -44,4 +44,16 @@ class HandlePool {
   std::vector<std::pair<int32_t, Handle>> idle_;
 };
 
+// Calls make(), which creates a handle. The libraries allocate memory themselves: if one says that
+// there is none (`lacks_memory`), because the allocator's cache holds all of it, releases the cache
+// and tries once more.
+template <class Make, class LacksMemory>
+auto make_with_room(kernel::Place place, const Make& make, const LacksMemory& lacks_memory) {
+  const auto status = make();
+  if (!lacks_memory(status)) return status;
+  static_cast<void>(cudaGetLastError());
+  release_cached(place);
+  return make();
+}
+
 }  // namespace tsr::cuda

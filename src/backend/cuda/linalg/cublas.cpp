@@ -28,15 +28,8 @@ cublasStatus_t make(cublasHandle_t* handle) {
   return cublasSetMathMode(*handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
 }
 
-// cuBLAS allocates memory itself. If the allocator's cache holds all of the device's memory,
-// release the cache and try again.
-cublasStatus_t make_with_room(kernel::Place place, cublasHandle_t* handle) {
-  const cublasStatus_t status = make(handle);
-  if (status != CUBLAS_STATUS_ALLOC_FAILED && status != CUBLAS_STATUS_NOT_INITIALIZED)
-    return status;
-  static_cast<void>(cudaGetLastError());
-  release_cached(place);
-  return make(handle);
+bool lacks_memory(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
 }  // namespace
@@ -47,7 +40,8 @@ BlasHandle::BlasHandle(kernel::Place place)
       handle_(pool().take(device_)) {
   if (workspace_.missing()) status_ = CUBLAS_STATUS_ALLOC_FAILED;
   if (status_ == CUBLAS_STATUS_SUCCESS && handle_ == nullptr)
-    status_ = make_with_room(place, &handle_);
+    status_ = make_with_room(
+        place, [&] { return make(&handle_); }, lacks_memory);
   if (status_ == CUBLAS_STATUS_SUCCESS)
     status_ = cublasSetStream(handle_, static_cast<cudaStream_t>(place.stream));
   if (status_ == CUBLAS_STATUS_SUCCESS)

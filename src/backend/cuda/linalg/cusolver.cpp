@@ -80,15 +80,8 @@ HandlePool<cusolverDnHandle_t>& pool() {
   return one;
 }
 
-// As for cuBLAS: on failure, release the allocator's cache and try again.
-cusolverStatus_t make_with_room(const SolverLibrary& library, kernel::Place place,
-                                cusolverDnHandle_t* handle) {
-  const cusolverStatus_t status = library.create(handle);
-  if (status != CUSOLVER_STATUS_NOT_INITIALIZED && status != CUSOLVER_STATUS_ALLOC_FAILED)
-    return status;
-  static_cast<void>(cudaGetLastError());
-  release_cached(place);
-  return library.create(handle);
+bool lacks_memory(cusolverStatus_t status) {
+  return status == CUSOLVER_STATUS_NOT_INITIALIZED || status == CUSOLVER_STATUS_ALLOC_FAILED;
 }
 
 }  // namespace
@@ -105,7 +98,9 @@ Status solver_failure(cusolverStatus_t status) noexcept {
 
 SolverHandle::SolverHandle(const SolverLibrary& library, kernel::Place place)
     : library_(library), device_(place.device), handle_(pool().take(device_)) {
-  if (handle_ == nullptr) status_ = make_with_room(library, place, &handle_);
+  if (handle_ == nullptr)
+    status_ = make_with_room(
+        place, [&] { return library.create(&handle_); }, lacks_memory);
   if (status_ == CUSOLVER_STATUS_SUCCESS)
     status_ = library.set_stream(handle_, static_cast<cudaStream_t>(place.stream));
 }

@@ -67,6 +67,11 @@ HandlePool<cudnnHandle_t>& pool() {
   return one;
 }
 
+bool lacks_memory(cudnnStatus_t status) {
+  return status == CUDNN_STATUS_NOT_INITIALIZED ||
+         status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
+}
+
 }  // namespace
 
 const Dnn* load_dnn() noexcept {
@@ -84,24 +89,11 @@ Status dnn_failure(cudnnStatus_t status) noexcept {
                  library().functions.error_string(status), static_cast<int64_t>(status));
 }
 
-namespace {
-
-// As for cuBLAS: on failure, release the allocator's cache and try again.
-cudnnStatus_t make_with_room(const Dnn& dnn, kernel::Place place, cudnnHandle_t* handle) {
-  const cudnnStatus_t status = dnn.create_handle(handle);
-  if (status != CUDNN_STATUS_NOT_INITIALIZED &&
-      status != CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
-    return status;
-  static_cast<void>(cudaGetLastError());
-  release_cached(place);
-  return dnn.create_handle(handle);
-}
-
-}  // namespace
-
 DnnHandle::DnnHandle(const Dnn& dnn, kernel::Place place)
     : dnn_(dnn), device_(place.device), handle_(pool().take(device_)) {
-  if (handle_ == nullptr) status_ = make_with_room(dnn, place, &handle_);
+  if (handle_ == nullptr)
+    status_ = make_with_room(
+        place, [&] { return dnn.create_handle(&handle_); }, lacks_memory);
   if (status_ == CUDNN_STATUS_SUCCESS)
     status_ = dnn.set_stream(handle_, static_cast<cudaStream_t>(place.stream));
 }
