@@ -3,6 +3,8 @@
 // Data-parallel training, sharded optimizers, sharded checkpoints.
 #include "dist/data_parallel.h"
 
+#include <memory>
+
 #include "base/json.h"
 #include "capi/dist.h"
 #include "capi/generated/infos.h"
@@ -24,8 +26,21 @@ using dist::DataParallelOptions;
 using dist::ShardedOptimizer;
 using optim::Optimizer;
 
+// What a handle holds. A backward on another thread may still be in the training when it is gone.
+struct ParallelObject final : Object {
+  explicit ParallelObject(std::shared_ptr<DataParallel> one)
+      : Object(dist::kDataParallelTag), parallel(std::move(one)) {}
+  static void destroy(ParallelObject* object) noexcept {
+    object->tag = ObjectTag::kDead;
+    delete object;
+  }
+  std::shared_ptr<DataParallel> parallel;
+};
+
 DataParallel& parallel_arg(tsr_data_parallel handle) {
-  return *object_arg<DataParallel>(handle, dist::kDataParallelTag, "data-parallel", "parallel");
+  const auto* object =
+      object_arg<ParallelObject>(handle, dist::kDataParallelTag, "data-parallel", "parallel");
+  return *object->parallel;
 }
 ShardedOptimizer& sharded_arg(tsr_sharded_optimizer handle) {
   return *object_arg<ShardedOptimizer>(handle, dist::kShardedOptimizerTag, "sharded optimizer",
@@ -111,8 +126,8 @@ tsr_status tsr_data_parallel_new(tsr_group group, const tsr_tensor* params, int3
     out_arg(parallel, "parallel");
     const auto trained = tensors_arg(params, n_params, "params");
     const auto others = tensors_arg(buffers, n_buffers, "buffers");
-    give_object(new DataParallel(shared_group_arg(group), trained, others, options_arg(options)),
-                parallel);
+    auto one = DataParallel::create(shared_group_arg(group), trained, others, options_arg(options));
+    give_object(new ParallelObject(std::move(one)), parallel);
   });
 }
 
@@ -121,7 +136,7 @@ void tsr_data_parallel_retain(tsr_data_parallel parallel) {
 }
 
 void tsr_data_parallel_release(tsr_data_parallel parallel) {
-  release_handle<DataParallel>(parallel, dist::kDataParallelTag);
+  release_handle<ParallelObject>(parallel, dist::kDataParallelTag);
 }
 
 tsr_status tsr_data_parallel_forward_begin(tsr_data_parallel parallel) {

@@ -4,8 +4,9 @@
 /* Every rank of a group has the same model and other samples. Gradients are averaged over the
  * ranks while the backward runs; the state of an optimizer may be divided among the ranks;
  * checkpoints are written by all ranks together and read by any number of them. All ranks call
- * the functions together. One thread at a time may use a handle. docs/guide/data_parallel.md
- * describes training. */
+ * the functions together. One thread at a time may use a handle; functions and backwards that
+ * come upon another thread in the same data-parallel training fail with AUTOGRAD.
+ * docs/guide/data_parallel.md describes training. */
 #ifndef TESSERA_DDP_H_
 #define TESSERA_DDP_H_
 

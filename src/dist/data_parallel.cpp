@@ -46,12 +46,17 @@ void DataParallelOptions::check() const {
             "also a reduce_dtype");
 }
 
+std::shared_ptr<DataParallel> DataParallel::create(GroupPtr group, std::span<const Tensor> params,
+                                                   std::span<const Tensor> buffers,
+                                                   const DataParallelOptions& options) {
+  std::shared_ptr<DataParallel> one(new DataParallel(std::move(group), params, buffers, options));
+  one->add_hooks();
+  return one;
+}
+
 DataParallel::DataParallel(GroupPtr group, std::span<const Tensor> params,
                            std::span<const Tensor> buffers, const DataParallelOptions& options)
-    : Object(kDataParallelTag),
-      group_(std::move(group)),
-      options_(options),
-      buffers_(buffers.begin(), buffers.end()) {
+    : group_(std::move(group)), options_(options), buffers_(buffers.begin(), buffers.end()) {
   options_.check();
   check_params(params);
   for (const Tensor& param : params) {
@@ -65,16 +70,10 @@ DataParallel::DataParallel(GroupPtr group, std::span<const Tensor> params,
   make_buckets(order);
   owned_.add(params);
   accumulated_.assign(params_.size(), 0);
-  add_hooks();
 }
 
 DataParallel::Hooks::~Hooks() {
   for (const HookHandle& hook : list) hook.remove();
-}
-
-void DataParallel::destroy(DataParallel* parallel) noexcept {
-  parallel->tag = ObjectTag::kDead;
-  delete parallel;
 }
 
 void DataParallel::check_model(std::span<const Tensor> params) const {
@@ -94,9 +93,11 @@ void DataParallel::check_model(std::span<const Tensor> params) const {
 void DataParallel::add_hooks() {
   hooks_.list.reserve(params_.size());
   for (size_t i = 0; i < params_.size(); ++i) {
-    // Removed before this object is gone.
+    // A backward on another thread may call it after the object is gone.
     hooks_.list.push_back(
-        add_accumulate_hook(params_[i], [this, i](const Tensor&) { on_gradient(i); }));
+        add_accumulate_hook(params_[i], [weak = weak_from_this(), i](const Tensor&) {
+          if (const auto self = weak.lock()) self->on_gradient(i);
+        }));
   }
 }
 
@@ -125,7 +126,8 @@ void DataParallel::broadcast_buffers(int32_t source) const {
 
 // ---- forward ----
 
-bool DataParallel::set_sync(bool sync) noexcept {
+bool DataParallel::set_sync(bool sync) {
+  const auto entry = enter();
   return std::exchange(sync_, sync);
 }
 
@@ -155,6 +157,7 @@ void DataParallel::prepare(const Step& step) {
 }
 
 void DataParallel::begin_forward() {
+  const auto entry = enter();
   const bool records = grad_enabled();
   const bool syncs = records && sync_;
   if (records && begun_) {
@@ -186,10 +189,12 @@ void DataParallel::begin_forward() {
 }
 
 void DataParallel::end_forward(std::span<const Tensor> outputs) {
+  const auto entry = enter();
   if (expecting_ && grad_enabled() && options_.find_unused) find_unused(outputs);
 }
 
 std::string DataParallel::report() const {
+  const auto entry = enter();
   constexpr const char* kKinds[] = {"ready", "launched", "finished"};
   Json buckets = Json::array();
   for (const Bucket& bucket : buckets_) {
@@ -212,6 +217,7 @@ std::string DataParallel::report() const {
 // ---- uneven inputs ----
 
 void DataParallel::begin_join(JoinOptions options) {
+  const auto entry = enter();
   TSR_CHECK(!join_, Code::kValue, nullptr, "expected the end of a join before the next, got none");
   join_ = options;
   last_active_ = -1;
@@ -255,6 +261,7 @@ void DataParallel::leave_join() noexcept {
 }
 
 void DataParallel::end_join() {
+  const auto entry = enter();
   TSR_CHECK(join_, Code::kValue, nullptr, "expected the begin of a join before its end, got none");
   const Quiet quiet;
   const struct End {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "base/intrusive_ptr.h"
 #include "dist/buckets.h"
 #include "dist/collectives.h"
+#include "dist/one_thread.h"
 #include "optim/owners.h"
 #include "tensor/tensor.h"
 
@@ -49,15 +51,17 @@ struct JoinOptions {
 // rank 0 got its gradients (in a join the first rank that had samples).
 //
 // All ranks call the same functions in the same order. One thread at a time, as for a tensor that
-// is written; the backward runs on the thread of the forward.
-class DataParallel final : public Object {
+// is written; the backward runs on the thread of the forward. Nothing keeps a user from another
+// backward over the parameters on another thread, so all functions and hooks throw kAutograd while
+// another thread is inside.
+class DataParallel final : public std::enable_shared_from_this<DataParallel> {
  public:
   // Gives all ranks the parameters and buffers of rank 0. Throws kValue if no parameter requires
   // grad or one is given twice, kAutograd for one that is no leaf, kShape on all ranks if the ranks
   // have different parameters or buffers, and the errors of collectives.
-  DataParallel(GroupPtr group, std::span<const Tensor> params, std::span<const Tensor> buffers,
-               const DataParallelOptions& options);
-  static void destroy(DataParallel* parallel) noexcept;
+  static std::shared_ptr<DataParallel> create(GroupPtr group, std::span<const Tensor> params,
+                                              std::span<const Tensor> buffers,
+                                              const DataParallelOptions& options);
 
   // Throws kAutograd inside a backward that averages gradients. One that threw is forgotten.
   void begin_forward();
@@ -65,7 +69,7 @@ class DataParallel final : public Object {
   void end_forward(std::span<const Tensor> outputs);
   // With false, forwards from now on make backwards that only add to .grad; the next backward that
   // synchronizes reduces the sum. Returns what held before.
-  bool set_sync(bool sync) noexcept;
+  bool set_sync(bool sync);
 
   // Between both, ranks may have different numbers of forwards. end_join takes part in the
   // collectives of the ranks that go on, and at the end gives all ranks the model of one that ran
@@ -93,13 +97,15 @@ class DataParallel final : public Object {
     bool syncs = false, rebuilds = false, broadcasts = false;
   };
 
-  // Also removed when the constructor throws.
+  // Removed with the object, also when create() throws.
   struct Hooks {
     std::vector<HookHandle> list;
     ~Hooks();
   };
 
-  ~DataParallel() = default;
+  DataParallel(GroupPtr group, std::span<const Tensor> params, std::span<const Tensor> buffers,
+               const DataParallelOptions& options);
+  [[nodiscard]] OneThread::Entry enter() const { return {thread_, "data-parallel training"}; }
   void check_model(std::span<const Tensor> params) const;
   void add_hooks();
   void make_buckets(std::span<const size_t> order);
@@ -126,6 +132,7 @@ class DataParallel final : public Object {
   void shadow_backward();
   void note(EventKind kind, size_t number);
 
+  mutable OneThread thread_;
   GroupPtr group_;
   DataParallelOptions options_;
   std::vector<Tensor> params_;  // those that require grad

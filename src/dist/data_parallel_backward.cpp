@@ -73,6 +73,7 @@ void DataParallel::find_unused(std::span<const Tensor> outputs) {
 }
 
 void DataParallel::on_gradient(size_t number) {
+  const auto entry = enter();
   if (!expecting_) {
     accumulated_[number] = 1;
     return;
@@ -100,7 +101,7 @@ void DataParallel::begin_reduction() {
   }
   accumulated_.assign(params_.size(), 0);
   // The object stays alive until the backward has ended.
-  queue_last_callback([self = IntrusivePtr<DataParallel>::share(this)] { self->finish(); });
+  queue_last_callback([self = shared_from_this()] { self->finish(); });
   for (const size_t number : unused_) mark_ready(number, false);
 }
 
@@ -173,6 +174,7 @@ void DataParallel::mark_missing() {
 }
 
 void DataParallel::finish() {
+  const auto entry = enter();
   if (!begun_) return;
   const Quiet quiet;
   const struct Reset {

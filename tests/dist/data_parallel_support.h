@@ -153,11 +153,11 @@ using OptimizerPtr = IntrusivePtr<optim::Optimizer>;
 inline OptimizerPtr make_optimizer(const optim::Options& options, std::span<const Tensor> params) {
   return OptimizerPtr::adopt(new optim::Optimizer(options, params));
 }
-using ParallelPtr = IntrusivePtr<DataParallel>;
+using ParallelPtr = std::shared_ptr<DataParallel>;
 inline ParallelPtr make_parallel(const GroupPtr& group, std::span<const Tensor> params,
                                  std::span<const Tensor> buffers = {},
                                  DataParallelOptions options = {}) {
-  return ParallelPtr::adopt(new DataParallel(group, params, buffers, options));
+  return DataParallel::create(group, params, buffers, options);
 }
 // Buckets of 128 bytes, so that the small network has more than two in any order of its gradients
 // in which those of the last layer come first.

@@ -3,6 +3,7 @@
 #include "dist/data_parallel.h"
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "data_parallel_support.h"
 #include "ops/pointwise/ternary.h"
@@ -83,6 +84,57 @@ TEST(DataParallel, P18_buckets_are_reduced_while_the_backward_goes_on) {
       EXPECT_EQ(ready, network.params.size());
       EXPECT_EQ(finished, report["buckets"].size());
     }
+  });
+}
+
+TEST(DataParallel, another_thread_is_refused_while_one_is_inside) {
+  OneThread object;
+  const auto enter = [&object] { const OneThread::Entry entry(object, "a test"); };
+  std::string message;
+  {
+    const OneThread::Entry outer(object, "a test");
+    enter();  // the same thread once more
+    std::jthread([&] {
+      try {
+        enter();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Code::kAutograd);
+        message = error.message();
+      }
+    }).join();
+  }
+  EXPECT_EQ(message,
+            "expected one thread at a time in a test, got a call while another thread is inside");
+  std::jthread(enter).join();
+}
+
+// What the backwards of two threads give is a mixture or an error, but the object stays whole, also
+// when its handle goes while one of them runs.
+TEST(DataParallel, backwards_on_two_threads_leave_it_whole) {
+  on_ranks(1, [](const GroupPtr& group) {
+    const Network network;
+    ParallelPtr parallel = make_parallel(group, network.params, network.buffers, small_buckets());
+    const auto attempt = [](const auto& call) {
+      try {
+        call();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Code::kAutograd) << error.message();
+      }
+    };
+    const auto step = [&](int64_t seed) {
+      for (int64_t i = 0; i < 20; ++i) {
+        const Tensor loss = mean_of_squares(network(batch(seed + i)));
+        attempt([&] { backward({&loss, 1}); });
+      }
+    };
+    attempt([&] { parallel->begin_forward(); });
+    const std::jthread other(step, 100);
+    for (int64_t i = 0; i < 10; ++i) {
+      attempt([&] { parallel->begin_forward(); });
+      step(i);
+      attempt([&] { EXPECT_FALSE(parallel->report().empty()); });
+    }
+    parallel.reset();
   });
 }
 
