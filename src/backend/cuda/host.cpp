@@ -37,6 +37,30 @@ bool asks_for_waits() {
   return false;
 }
 
+// Whether the process uses the device; also true if the driver cannot say.
+bool has_context(int device) noexcept {
+  // The driver's types, without its header: CUresult, CUdevice.
+  using GetState = int (*)(int device, unsigned* flags, int* active);
+  static const auto get_state = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    constexpr const char* kName = "cuDevicePrimaryCtxGetState";
+#if CUDART_VERSION >= 12050
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion(kName, &found, 12000, cudaEnableDefault, &result);
+#else
+    const cudaError_t error = cudaGetDriverEntryPoint(kName, &found, cudaEnableDefault, &result);
+#endif
+    if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return error == cudaSuccess && result == cudaDriverEntryPointSuccess
+               ? reinterpret_cast<GetState>(found)
+               : nullptr;
+  }();
+  unsigned flags = 0;
+  int active = 1;
+  return get_state == nullptr || get_state(device, &flags, &active) != 0 || active != 0;
+}
+
 // Whether the process has lost its context, so that every further call to the device fails.
 bool is_lost(cudaError_t error) {
   switch (error) {
@@ -135,7 +159,7 @@ DeviceGuard::DeviceGuard(int32_t device) noexcept {
   error_ = cudaGetDevice(&current);
   if (error_ != cudaSuccess || current == device) return;
   error_ = cudaSetDevice(device);
-  if (error_ == cudaSuccess) former_ = current;
+  if (error_ == cudaSuccess && has_context(current)) former_ = current;
 }
 DeviceGuard::~DeviceGuard() {
   if (former_ >= 0) static_cast<void>(cudaSetDevice(former_));

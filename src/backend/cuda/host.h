@@ -39,7 +39,9 @@ kernel::Status failure(Code code, const char* text, int64_t native_code = 0) noe
 kernel::Status cuda_failure(cudaError_t error) noexcept;
 
 // Makes `device` this thread's current device, and restores the former one at the end: the thread
-// is the user's, who may use another CUDA library beside ours. If this fails, as in a process
+// is the user's, who may use another CUDA library beside ours. A former device without a context is
+// not restored, because that would make one there, which takes hundreds of megabytes: all threads
+// begin with device 0, also in a process that only uses another. If this fails, as in a process
 // forked from one that uses CUDA, no CUDA function may be called.
 class DeviceGuard {
  public:

@@ -66,6 +66,33 @@ def fail(name, error, calls=0):
     return done.stdout.splitlines()
 
 
+# ---- contexts ----
+
+
+def test_a_process_that_uses_another_device_makes_no_context_on_the_first() -> None:
+    contexts = """
+def contexts():
+    flags, active = ctypes.c_uint(), [ctypes.c_int() for _ in range(2)]
+    for device in range(2):
+        cuda.cuda_on_host_context_state(device, ctypes.byref(flags), ctypes.byref(active[device]))
+    return [value.value for value in active]
+"""
+    found = program(contexts + """
+print(contexts())
+x = ts.ones((64, 64), device="cuda:1", requires_grad=True)
+(x @ x).sum().backward()
+ts.from_numpy(np.ones(3)).pin_memory("cuda:1")
+print(x.grad.sum().item(), ts.memory.memory_allocated("cuda:1") > 0)
+print(contexts())
+y = ts.ones(3, device="cuda:0")
+x.sum()
+device = ctypes.c_int(-1)
+cuda.cudaGetDevice(ctypes.byref(device))
+print(contexts(), (y + 1).tolist(), device.value)
+""")
+    assert found == ["[0, 0]", f"{2.0 * 64**3} True", "[0, 1]", "[1, 1] [2.0, 2.0, 2.0] 1"]
+
+
 # ---- order between devices and streams ----
 
 

@@ -84,6 +84,10 @@ enum cudaStreamCaptureMode {
   cudaStreamCaptureModeThreadLocal,
   cudaStreamCaptureModeRelaxed
 };
+enum cudaDriverEntryPointQueryResult {
+  cudaDriverEntryPointSuccess = 0,
+  cudaDriverEntryPointSymbolNotFound = 1
+};
 enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
 struct cudaDeviceProp {
   char name[256];
@@ -97,6 +101,7 @@ inline constexpr unsigned cudaEventDisableTiming = 2;
 inline constexpr unsigned cudaHostAllocPortable = 1;
 inline constexpr unsigned cudaHostAllocMapped = 2;
 #define CUDART_VERSION 13000
+#define cudaEnableDefault 0x00
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
 
@@ -107,6 +112,9 @@ const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
+                                             unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult* result);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
@@ -151,6 +159,8 @@ void cuda_on_host_fail(const char* name, int error, int64_t calls);
 int64_t cuda_on_host_calls(const char* name);
 // Removes all requested failures and counts, and repairs all devices.
 void cuda_on_host_reset();
+// As the driver's cuDevicePrimaryCtxGetState: active is 1 for a device that the process has used.
+int cuda_on_host_context_state(int device, unsigned* flags, int* active);
 }
 
 namespace tsr::cuda::on_host {
