@@ -95,12 +95,21 @@ inline constexpr bool kIsPlainSum = std::is_same_v<F, math::Sum> || std::is_same
 template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, float>, VQ, VD>;
 
-// The state with one more element. A float32 is added by a fused multiply-add, because the units
-// that add also convert it to float64.
+// Whether sums of float32 in float64 are fused multiply-adds (by 1), not additions. On Zen they
+// are: its units that add also convert. On Intel the units that multiply convert, and since Golden
+// Cove one more unit adds; before Skylake only one unit added.
 template <class F, class T, class S>
+constexpr bool may_fuse_sum() {
+  return kFusedMultiplyAdd && kIsPlainSum<F> && std::is_same_v<S, VQ> && std::is_same_v<T, float>;
+}
+[[gnu::always_inline]] inline bool fusing_pays() {
+  return !__builtin_cpu_is("intel") || __builtin_cpu_is("haswell") || __builtin_cpu_is("broadwell");
+}
+
+// The state with one more element.
+template <class F, bool kFused, class S>
 [[gnu::always_inline]] inline S with_element(S state, S x, double p) {
-  if constexpr (kIsPlainSum<F> && std::is_same_v<S, VQ> && std::is_same_v<T, float> &&
-                kFusedMultiplyAdd)
+  if constexpr (kFused)
     return fma(x, S(1.0), state);
   else
     return F::merge(state, prepared<F>(x, p));
@@ -138,8 +147,8 @@ template <class F, class S>
   return merge_halves<F, S::kSize / 2>(state);
 }
 
-template <class F, class T, class S>
-void fold_along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
+template <class F, class T, class S, bool kFused>
+void fold_run(int64_t count, const void* in, void* state, const Parameter* params) {
   using E = typename S::Element;
   constexpr int kChains = std::is_same_v<S, VQ> ? 8 : 4;  // hide the latency of the merge
   constexpr int64_t kStep = kChains * S::kSize;
@@ -158,7 +167,7 @@ void fold_along(int64_t count, const void* in, int64_t, void* state, const Param
       for (i = kStep; i + kStep <= count; i += kStep) {
 #pragma GCC unroll 8
         for (int c = 0; c < kChains; ++c)
-          chains[c] = with_element<F, T>(chains[c], at(i + c * S::kSize), p);
+          chains[c] = with_element<F, kFused>(chains[c], at(i + c * S::kSize), p);
       }
 #pragma GCC unroll 4
       for (int half = kChains / 2; half > 0; half /= 2) {
@@ -167,11 +176,19 @@ void fold_along(int64_t count, const void* in, int64_t, void* state, const Param
       }
       joined = chains[0];
     }
-    for (; i + S::kSize <= count; i += S::kSize) joined = with_element<F, T>(joined, at(i), p);
+    for (; i + S::kSize <= count; i += S::kSize) joined = with_element<F, kFused>(joined, at(i), p);
     *total = first_lane(F::merge(S(*total), S(merge_lanes<F>(joined))));
   }
   for (; i < count; ++i)
     *total = first_lane(F::merge(S(*total), prepared<F>(load_one<S, T>(source + i), p)));
+}
+
+template <class F, class T, class S>
+void fold_along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
+  if constexpr (may_fuse_sum<F, T, S>()) {
+    if (fusing_pays()) return fold_run<F, T, S, true>(count, in, state, params);
+  }
+  fold_run<F, T, S, false>(count, in, state, params);
 }
 
 // Row r of a block of them, from element j on.
@@ -183,39 +200,48 @@ template <class T>
 }
 
 // The states of kVectors registers of neighbouring results, from j on, stay there for all rows.
-template <class F, class T, class S, int kVectors>
+template <class F, class T, class S, bool kFused, int kVectors>
 [[gnu::always_inline]] inline void fold_rows(int64_t j, const AcrossRows& rows,
                                              typename S::Element* totals, double p) {
   S state[kVectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) state[v] = S::load(totals + j + v * S::kSize);
   for (int64_t r = 0; r < rows.count; ++r) {
     const Stored<T>* row = row_at<T>(rows, r, j);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v)
-      state[v] = with_element<F, T>(state[v], load_as<S, T>(row + v * S::kSize), p);
+      state[v] = with_element<F, kFused>(state[v], load_as<S, T>(row + v * S::kSize), p);
   }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) state[v].store(totals + j + v * S::kSize);
 }
 
-template <class F, class T, class S>
-void fold_across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t,
-                 const Parameter* params) {
+template <class F, class T, class S, bool kFused>
+void fold_block(int64_t count, const AcrossRows& rows, void* state, const Parameter* params) {
   using E = typename S::Element;
-  constexpr int kVectors = 4;  // folds that wait for each other only from row to row
+  // Folds that wait for each other only from row to row.
+  constexpr int kVectors = std::is_same_v<S, VQ> && kIsPlainSum<F> ? 8 : 4;
   E* totals = static_cast<E*>(state);
   const double p = first_parameter(params);
   int64_t j = 0;
   for (; j + kVectors * S::kSize <= count; j += kVectors * S::kSize)
-    fold_rows<F, T, S, kVectors>(j, rows, totals, p);
-  for (; j + S::kSize <= count; j += S::kSize) fold_rows<F, T, S, 1>(j, rows, totals, p);
+    fold_rows<F, T, S, kFused, kVectors>(j, rows, totals, p);
+  for (; j + S::kSize <= count; j += S::kSize) fold_rows<F, T, S, kFused, 1>(j, rows, totals, p);
   for (; j < count; ++j) {
     for (int64_t r = 0; r < rows.count; ++r) {
       const S x(static_cast<E>(*row_at<T>(rows, r, j)));
       totals[j] = first_lane(F::merge(S(totals[j]), prepared<F>(x, p)));
     }
   }
+}
+
+template <class F, class T, class S>
+void fold_across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t,
+                 const Parameter* params) {
+  if constexpr (may_fuse_sum<F, T, S>()) {
+    if (fusing_pays()) return fold_block<F, T, S, true>(count, rows, state, params);
+  }
+  fold_block<F, T, S, false>(count, rows, state, params);
 }
 
 // Folds whose result is one of the elements (or its magnitude) compare elements in their own type;
@@ -328,6 +354,8 @@ void nansum_along(int64_t count, const void* in, int64_t before, void* state,
 template <class F, class T, class S>
 struct OneNumber {
   using State = typename S::Element;
+  // A mean is folded as a sum, by the same code.
+  using Fold = std::conditional_t<kIsPlainSum<F>, math::Sum, F>;
 
   static void along(int64_t count, const void* in, int64_t before, void* state,
                     const Parameter* params) {
@@ -336,14 +364,14 @@ struct OneNumber {
     else if constexpr (std::is_same_v<F, math::Nansum> && std::is_floating_point_v<T>)
       nansum_along<T, S>(count, in, before, state, params);
     else
-      fold_along<F, T, S>(count, in, before, state, params);
+      fold_along<Fold, T, S>(count, in, before, state, params);
   }
   static void across(int64_t count, AcrossRows rows, int64_t before, void* state, int64_t width,
                      const Parameter* params) {
     if constexpr (kIsExtremum<F> && std::is_same_v<T, float>)
       extremum_across<F, T>(count, rows, before, state, width, params);
     else
-      fold_across<F, T, S>(count, rows, before, state, width, params);
+      fold_across<Fold, T, S>(count, rows, before, state, width, params);
   }
   static State start() { return F::template start<State>(); }
   static State merge(State a, int64_t, State b, int64_t) {
