@@ -38,7 +38,15 @@ template <class Loops>
 void merge_states(int64_t count, void* states, int64_t elements, const void* other,
                   int64_t other_elements, int64_t width) {
   using State = typename Loops::State;
-  for (int64_t j = 0; j < count; ++j) {
+  int64_t j = 0;
+  if constexpr (requires { requires Loops::kMergesBySum; }) {
+    using S = typename Loops::Vector;
+    auto* into = static_cast<State*>(states);
+    const auto* from = static_cast<const State*>(other);
+    for (; j + S::kSize <= count; j += S::kSize)
+      (S::load(into + j) + S::load(from + j)).store(into + j);
+  }
+  for (; j < count; ++j) {
     const State joined = Loops::merge(read_state<State>(states, j, width), elements,
                                       read_state<State>(other, j, width), other_elements);
     write_state(joined, states, j, width);

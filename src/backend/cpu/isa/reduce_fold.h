@@ -354,6 +354,9 @@ void nansum_along(int64_t count, const void* in, int64_t before, void* state,
 template <class F, class T, class S>
 struct OneNumber {
   using State = typename S::Element;
+  // States of neighbouring results are merged by adding vectors.
+  static constexpr bool kMergesBySum = kIsPlainSum<F>;
+  using Vector = S;
   // A mean is folded as a sum, by the same code.
   using Fold = std::conditional_t<kIsPlainSum<F>, math::Sum, F>;
 

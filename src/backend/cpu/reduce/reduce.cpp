@@ -29,6 +29,7 @@ constexpr int64_t kLongRun = 4 * kBlock;  // fits into the first-level cache for
 constexpr int64_t kAcross =
     2048;                     // neighbouring results: their states stay in the first-level cache
 constexpr int64_t kRows = 8;  // rows that are folded across results at a time
+constexpr int64_t kTogether = 512;   // neighbouring partial results: more take longer to merge
 constexpr int64_t kPart = 65536;     // elements of a part, if several threads compute one result
 constexpr int64_t kFewResults = 64;  // from this number of results on, one thread computes each
 constexpr int64_t kShortRun = 16;    // runs below this are not worth the start of a fold
@@ -184,31 +185,31 @@ bool Reduction::side_by_side(int64_t width) const {
 bool Reduction::fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
                               int64_t* state, int64_t stride) const {
   constexpr int64_t kWorthIt = 8;  // rounds for each merge
-  const int64_t together = kAcross / width;
+  const int64_t together = kTogether / width;
+  if (together < 2) return false;
   const int64_t rounds = (end - begin) / together;
-  if (together < 2 || rounds < kWorthIt || cast_ != nullptr || kernel_.of_magnitudes ||
-      kernel_.by_position || plan_.reduced_ndim != 1 || plan_.reduced_strides[0] != width * size_ ||
-      !side_by_side(width))
+  if (rounds < kWorthIt || cast_ != nullptr || kernel_.of_magnitudes || kernel_.by_position ||
+      plan_.reduced_ndim != 1 || plan_.reduced_strides[0] != width * size_ || !side_by_side(width))
     return false;
   const auto* row = static_cast<const std::byte*>(plan_.input) +
                     kept_cursor(kept).offset(plan_.kept_input_strides) + begin * width * size_;
-  int64_t states[kAcross * kMaxWords];
-  kernel_.start(together * width, states, kAcross);
+  int64_t states[kTogether * kMaxWords];
+  kernel_.start(together * width, states, kTogether);
   const int64_t round_bytes = together * width * size_;
   for (int64_t i = 0; i < rounds; i += kRows) {
     const int64_t count = std::min(kRows, rounds - i);
-    kernel_.across(together * width, {row, count, round_bytes}, i, states, kAcross, plan_.params);
+    kernel_.across(together * width, {row, count, round_bytes}, i, states, kTogether, plan_.params);
     row += count * round_bytes;
   }
   int64_t folded = end - begin - (together - 1) * rounds;
   if (folded > rounds) {
-    kernel_.across(width, {row, folded - rounds, width * size_}, rounds, states, kAcross,
+    kernel_.across(width, {row, folded - rounds, width * size_}, rounds, states, kTogether,
                    plan_.params);
   }
   for (int64_t i = 1; i < together; ++i, folded += rounds)
-    kernel_.merge(width, states, folded, states + i * width, rounds, kAcross);
+    kernel_.merge(width, states, folded, states + i * width, rounds, kTogether);
   for (int w = 0; w < kernel_.words; ++w)
-    std::copy_n(states + w * kAcross, width, state + w * stride);
+    std::copy_n(states + w * kTogether, width, state + w * stride);
   return true;
 }
 
