@@ -224,7 +224,8 @@ struct Logsumexp {
     return ::fabs(maximum) < kUnbounded ? maximum : 0.0;
   }
   [[gnu::always_inline]] TSR_HD static double rescaled(State s, double base) {
-    return s.sum == 0 ? 0 : s.sum * ::exp(pivot(s.maximum) - base);
+    const double own = pivot(s.maximum);
+    return own == base || s.sum == 0 ? s.sum : s.sum * ::exp(own - base);
   }
   [[gnu::always_inline]] TSR_HD static State merge(State a, State b) {
     const bool larger = b.maximum > a.maximum || b.maximum != b.maximum;

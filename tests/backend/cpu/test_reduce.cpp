@@ -421,5 +421,48 @@ TEST(Reduce, logsumexp_survives_infinities_and_large_values) {
   }
 }
 
+// Of several rows at a time, with maxima that grow from row to row, shrink, or are special.
+TEST(Reduce, logsumexp_across_rows_finds_the_maxima_of_all_of_them) {
+  constexpr int64_t kRows = 43;  // whole groups of rows and a rest
+  constexpr int64_t kWidth = 27;
+  const auto element = [](int64_t row, int64_t column) -> double {
+    const auto x = static_cast<double>(row);
+    switch (column % 6) {
+      case 0:
+        return 10 * x;
+      case 1:
+        return -10 * x;
+      case 2:
+        return row == 20 ? NAN : x;
+      case 3:
+        return row == 20 ? INFINITY : -x;
+      case 4:
+        return row < 20 ? -INFINITY : x / 8;
+      default:
+        return std::sin(x);
+    }
+  };
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    Array input(dtype, {kRows, kWidth});
+    for (int64_t i = 0; i < kRows * kWidth; ++i) input.set(i, element(i / kWidth, i % kWidth));
+    Array output(dtype, {kWidth});
+    ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kLogsumexp, output, input, {true, false})),
+              kernel::kOk);
+    for (int64_t j = 0; j < kWidth; ++j) {
+      double maximum = -INFINITY;
+      for (int64_t i = 0; i < kRows; ++i) maximum = std::fmax(maximum, element(i, j));
+      double sum = 0;
+      for (int64_t i = 0; i < kRows; ++i) sum += std::exp(element(i, j) - maximum);
+      const double got = output.get(j).real();
+      if (j % 6 == 2)
+        EXPECT_TRUE(std::isnan(got)) << j;
+      else if (j % 6 == 3)
+        EXPECT_EQ(got, INFINITY) << j;
+      else
+        EXPECT_NEAR(got, maximum + std::log(sum), 1e-6 * (1 + std::fabs(maximum))) << j;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tsr::test

@@ -207,37 +207,42 @@ void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const 
   return {scale_sum(sum.low, factor.low), scale_sum(sum.high, factor.high)};
 }
 
-// One more element for each of V::kSize results.
-template <class V>
-[[gnu::always_inline]] inline void logsumexp_step(V x, double* maxima, double* sums) {
-  const V old = as_elements(load_words(maxima, x));
-  auto sum = load_words(sums, x);
-  const V maximum = math::Max::merge(old, x);
+// One more element from each of `rows` rows, at(0), at(1), ..., for each of V::kSize results.
+template <class V, class At>
+[[gnu::always_inline]] inline void logsumexp_rows(int64_t rows, const At& at, double* maxima,
+                                                  double* sums) {
+  const V old = as_elements(load_words(maxima, V()));
+  auto sum = load_words(sums, V());
+  V maximum = old;
+  for (int64_t r = 0; r < rows; ++r) maximum = math::Max::merge(maximum, at(r));
   const V pivot = finite_or_zero(maximum);
   // Maxima rarely grow. If none does, every sum keeps its factor of 1.
-  if (any((x > old) | (x != x))) {
+  if (any(maximum != old)) {
     sum = scale_sum(sum, as_words(exp(finite_or_zero(old) - pivot)));
     store_words(as_words(maximum), maxima);
   }
-  store_words(sum + as_words(exp(x - pivot)), sums);
+  for (int64_t r = 0; r < rows; ++r) sum = sum + as_words(exp(at(r) - pivot));
+  store_words(sum, sums);
 }
 
 template <class T, class V>
-void logsumexp_across(int64_t count, const void* in, int64_t, void* state, int64_t width,
+void logsumexp_across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t width,
                       const Parameter*) {
-  const T* source = static_cast<const T*>(in);
   auto* maxima = static_cast<double*>(state);
   double* sums = maxima + width;
   int64_t j = 0;
-  for (; j + V::kSize <= count; j += V::kSize)
-    logsumexp_step(V::load(source + j), maxima + j, sums + j);
+  for (; j + V::kSize <= count; j += V::kSize) {
+    const auto at = [&](int64_t r) { return V::load(row_at<T>(rows, r, j)); };
+    logsumexp_rows<V>(rows.count, at, maxima + j, sums + j);
+  }
   if (j == count) return;
   const size_t rest = static_cast<size_t>(count - j) * sizeof(double);
   double tops[V::kSize] = {};
   double totals[V::kSize] = {};
   __builtin_memcpy(tops, maxima + j, rest);
   __builtin_memcpy(totals, sums + j, rest);
-  logsumexp_step(V::load_part(source + j, count - j, T(0)), tops, totals);
+  const auto at = [&](int64_t r) { return V::load_part(row_at<T>(rows, r, j), count - j, T(0)); };
+  logsumexp_rows<V>(rows.count, at, tops, totals);
   __builtin_memcpy(maxima + j, tops, rest);
   __builtin_memcpy(sums + j, totals, rest);
 }
@@ -248,9 +253,9 @@ struct LogsumexpLoops : math::Logsumexp {
                     const Parameter* params) {
     logsumexp_along<T, Vec<T>>(count, in, before, state, params);
   }
-  static void across_row(int64_t count, const void* in, int64_t before, void* state, int64_t width,
-                         const Parameter* params) {
-    logsumexp_across<T, Vec<T>>(count, in, before, state, width, params);
+  static void across(int64_t count, AcrossRows rows, int64_t before, void* state, int64_t width,
+                     const Parameter* params) {
+    logsumexp_across<T, Vec<T>>(count, rows, before, state, width, params);
   }
   static State merge(State a, int64_t, State b, int64_t) { return math::Logsumexp::merge(a, b); }
 };
