@@ -84,21 +84,24 @@ Tensor arg_extremum(ReduceOp op, const Tensor& input, std::optional<int64_t> axi
              needs_grad(input) && !out.is_fresh());
 }
 
-// g times the product of the other elements. Without zeros that is y / x; with one zero, it is
-// nonzero only at the zero.
+// g times the product of the other elements. Without zeros that is y / x. With one zero it is the
+// product of the rest there, and else, as with more zeros, 0, or NaN where another element is not
+// finite. What is the same for a whole line is found in small tensors.
 Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, DimsView axes) {
+  const auto lines = [&](const Tensor& mask) { return count_nonzero(mask, axes, true); };
   const Tensor zero = equal(x, 0);
-  const Tensor zeros = sum(zero, axes, true);
-  const Tensor rest = prod(where(zero, 1, x), axes, true);
-  const Tensor alone = logical_and(zero, equal(zeros, 1));
-  const Tensor quotient = divide(y, where(zero, 1, x));
-  // In a line with zeros, a non-finite element among the others makes the product NaN.
-  const Tensor special = logical_not(isfinite(x));
-  const Tensor spoilt =
-      logical_and(greater(zeros, 0), greater(subtract(sum(special, axes, true), special), 0));
-  const Tensor flat = where(spoilt, NAN, where(equal(zeros, 0), quotient, 0));
-  const Tensor slope = where(alone, rest, flat);
-  return multiply(g, conj_of(slope));
+  const Tensor finite = isfinite(x);
+  const Tensor zeros = lines(zero);
+  const Tensor special = subtract(count_of(x.sizes(), axes), lines(finite));
+  const Tensor whole = equal(zeros, 0);
+  const Tensor spoilt = logical_and(logical_not(whole), greater(special, 0));
+  const Tensor filled = where(zero, 1, x);
+  const Tensor total = where(spoilt, NAN, where(whole, y, 0));
+  const Tensor at_zero = where(equal(zeros, 1), prod(filled, axes, true), total);
+  const Tensor quotient = divide(where(zero, at_zero, total), filled);
+  // Beside a zero, the only element that is not finite has finite others.
+  const Tensor only = logical_and(logical_not(finite), logical_and(spoilt, equal(special, 1)));
+  return multiply(g, conj_of(where(only, 0, quotient)));
 }
 
 // The same as products that can be differentiated at zeros: others_i = Π_j (j == i ? 1 : x_j).

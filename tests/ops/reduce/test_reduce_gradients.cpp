@@ -130,6 +130,31 @@ TEST(Prod, the_gradient_of_a_line_with_a_zero_and_a_nan_is_nan_where_the_others_
   for (size_t i = 6; i < 9; ++i) EXPECT_TRUE(std::isnan(found[i]));
 }
 
+// 256 lines of four, of zeros and other numbers.
+TEST(Prod, the_gradient_of_a_line_with_zeros_is_the_product_of_the_others) {
+  constexpr int64_t kLines = 256;
+  const double choices[4] = {0, -3, INFINITY, std::nan("")};
+  std::vector<double> elements;
+  for (int64_t line = 0; line < kLines; ++line) {
+    for (int64_t k = 0; k < 4; ++k)
+      elements.push_back(choices[static_cast<size_t>(line >> (2 * k)) % 4]);
+  }
+  const Tensor x = test::f64(Dims{kLines, 4}, elements);
+  set_requires_grad(x, true);
+  const Dims last{-1};
+  backward(std::array{ops::sum(ops::prod(x, DimsView(last)))});
+  const std::vector<double> found = test::values(grad_of(x));
+  for (size_t line = 0; line < elements.size(); line += 4) {
+    if (std::count(&elements[line], &elements[line] + 4, 0.0) == 0) continue;
+    for (size_t i = line; i < line + 4; ++i) {
+      double want = 1;
+      for (size_t k = line; k < line + 4; ++k) want *= k == i ? 1 : elements[k];
+      EXPECT_TRUE(found[i] == want || (std::isnan(found[i]) && std::isnan(want)))
+          << found[i] << " and " << want << " at " << i;
+    }
+  }
+}
+
 TEST(Var, of_complex_numbers_is_the_mean_of_the_squared_distances) {
   using Complex = std::complex<double>;
   const std::vector<Complex> z{{1, 2}, {-1, 0.5}, {3, -2}, {0, 1}, {2, 2}, {-4, 1}};
