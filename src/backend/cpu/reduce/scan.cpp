@@ -61,35 +61,41 @@ struct Scan {
   CastRow narrow;
 };
 
-// Runs `count` values of each of kTogether lines, kPitch apart.
+// Writes the running totals of `count` values of each of kTogether lines.
 template <bool kSums, int64_t kTogether, class T>
-void run_lines(int64_t count, T* values, T* carries) {
+void run_lines(int64_t count, const void* const* from, void* const* to, T* carries) {
+  const T* source[kTogether];
+  T* target[kTogether];
   T carry[kTogether];
-  std::copy_n(carries, kTogether, carry);
+  for (int64_t line = 0; line < kTogether; ++line) {
+    source[line] = static_cast<const T*>(from[line]);
+    target[line] = static_cast<T*>(to[line]);
+    carry[line] = carries[line];
+  }
   for (int64_t i = 0; i < count; ++i) {
 #pragma GCC unroll 4
     for (int64_t line = 0; line < kTogether; ++line) {
-      T& value = values[line * kPitch + i];
+      const T value = source[line][i];
       carry[line] =
           kSums ? static_cast<T>(carry[line] + value) : static_cast<T>(carry[line] * value);
-      value = carry[line];
+      target[line][i] = carry[line];
     }
   }
   std::copy_n(carry, kTogether, carries);
 }
 template <class T>
-void run(ScanOp op, int64_t lines, int64_t count, T* values, T* carries) {
+void run(ScanOp op, int64_t lines, int64_t count, const void* const* from, void* const* to,
+         T* carries) {
   const bool sums = op == ScanOp::kSum;
   if (lines == kLines) {
-    return sums ? run_lines<true, kLines>(count, values, carries)
-                : run_lines<false, kLines>(count, values, carries);
+    return sums ? run_lines<true, kLines>(count, from, to, carries)
+                : run_lines<false, kLines>(count, from, to, carries);
   }
   for (int64_t line = 0; line < lines; ++line) {
-    T* own = values + line * kPitch;
     if (sums)
-      run_lines<true, 1>(count, own, carries + line);
+      run_lines<true, 1>(count, from + line, to + line, carries + line);
     else
-      run_lines<false, 1>(count, own, carries + line);
+      run_lines<false, 1>(count, from + line, to + line, carries + line);
   }
 }
 
@@ -121,26 +127,34 @@ void Scan::along(int64_t first, int64_t lines) const {
   // Of -0.0 as well, -0.0 + x is x.
   std::fill_n(carries, kLines, plan.op == ScanOp::kSum ? -0.0 : 1.0);
   std::fill_n(integers, kLines, plan.op == ScanOp::kSum ? 0U : 1U);
-  const bool read_in_place = plan.axis_input_stride == size;
-  const bool write_in_place = plan.axis_output_stride == size;
+  const bool reads_run = plan.axis_input_stride == size;
+  const bool writes_run = plan.axis_output_stride == size;
+  const bool reads_in_place = reads_run && plan.dtype == total;
+  const bool writes_in_place = writes_run && plan.dtype == total;
   for (int64_t i = 0; i < plan.axis_size; i += kBlock) {
     const int64_t count = std::min(kBlock, plan.axis_size - i);
+    const void* sources[kLines];
+    void* targets[kLines];
     for (int64_t line = 0; line < lines; ++line) {
       const std::byte* source = from[line] + i * plan.axis_input_stride;
-      if (!read_in_place) {
+      std::byte* target = to[line] + i * plan.axis_output_stride;
+      sources[line] = reads_in_place ? source : values[line];
+      targets[line] = writes_in_place ? target : values[line];
+      if (reads_in_place) continue;
+      if (!reads_run) {
         copy_strided(count, size, raw, size, source, plan.axis_input_stride);
         source = raw;
       }
       widen(count, values[line], source);
     }
     if (total == DType::kFloat64)
-      run(plan.op, lines, count, reinterpret_cast<double*>(values), carries);
+      run(plan.op, lines, count, sources, targets, carries);
     else
-      run(plan.op, lines, count, reinterpret_cast<uint64_t*>(values), integers);
-    for (int64_t line = 0; line < lines; ++line) {
+      run(plan.op, lines, count, sources, targets, integers);
+    for (int64_t line = 0; line < lines && !writes_in_place; ++line) {
       std::byte* target = to[line] + i * plan.axis_output_stride;
-      narrow(count, write_in_place ? target : raw, values[line]);
-      if (!write_in_place) copy_strided(count, size, target, plan.axis_output_stride, raw, size);
+      narrow(count, writes_run ? target : raw, values[line]);
+      if (!writes_run) copy_strided(count, size, target, plan.axis_output_stride, raw, size);
     }
   }
 }
