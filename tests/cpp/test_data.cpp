@@ -108,6 +108,16 @@ TEST(Data, datasets) {
   EXPECT_THROW(data::TensorDataset({}), InvalidValueError);
 }
 
+TEST(Data, rows_of_trained_tensors_get_gradients) {
+  Tensor table = arange(6, 12, 1, kFloat64).requires_grad_();
+  const data::TensorDataset rows({table});
+  std::vector<int64_t> wanted = {1, 3};
+  const Tensor batch = rows.batch(wanted)[0];
+  wanted = {5, 5};  // the graph has the numbers, and not this memory
+  batch.sum().backward();
+  EXPECT_EQ(numbers(table.grad()), (Numbers{0, 1, 0, 1, 0, 0}));
+}
+
 TEST(Data, samples_are_stacked) {
   const Squares squares(4);
   const data::Batch batch = squares.batch({1, 3});

@@ -72,7 +72,8 @@ class TensorDataset final : public Dataset {
     return parts;
   }
   Batch batch(const std::vector<int64_t>& indices) const override {
-    const Tensor rows = from_borrowed(indices);
+    // A copy: the graph keeps it if a tensor requires grad.
+    const Tensor rows = copy_from(indices.data(), static_cast<int64_t>(indices.size()));
     Batch parts;
     for (const Tensor& tensor : tensors_) parts.push_back(tensor.index_select(0, rows));
     return parts;
