@@ -324,6 +324,16 @@ TEST(Tensor, owners_live_as_long_as_the_memory_is_used) {
   EXPECT_EQ(owner.use_count(), 1) << "a failure lets the owner go, too";
 }
 
+TEST(Tensor, owners_are_moved_in_beside_their_pointer) {
+  std::vector<float> values = {1, 2, 3};
+  const float* const memory = values.data();
+  const Tensor whole = from_owner(values.data(), {3}, std::move(values));
+  EXPECT_EQ(whole.data<float>(), memory);
+  auto owned = std::make_unique<int64_t[]>(2);
+  const Tensor numbers_of_array = from_owner(owned.get(), {2}, std::move(owned));
+  EXPECT_EQ(numbers(numbers_of_array), (Numbers{0, 0}));
+}
+
 TEST(Tensor, vectors_are_moved_in_without_a_copy) {
   std::vector<int32_t> values{1, 2, 3, 4};
   const int32_t* const data = values.data();

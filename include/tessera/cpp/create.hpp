@@ -197,13 +197,16 @@ Tensor from_borrowed(Container& container) {
   return from_borrowed(container.data(), {static_cast<int64_t>(container.size())});
 }
 
-// On memory that an owner keeps alive. The library stores the owner until the memory is unused.
+// On memory that an owner keeps alive. The library stores the owner until the memory is unused. An
+// owner may be moved in beside its pointer, from_owner(v.data(), shape, std::move(v)): it is moved
+// only after all arguments are known.
 template <class T, class Owner>
-Tensor from_owner(T* data, const IntList& shape, Owner owner,
+Tensor from_owner(T* data, const IntList& shape, Owner&& owner,
                   const OptionalIntList& strides = std::nullopt) {
   using Element = std::remove_const_t<T>;
-  auto kept = std::make_unique<Owner>(std::move(owner));
-  const tsr_drop_fn drop = [](void* user) { delete static_cast<Owner*>(user); };
+  using Kept = std::decay_t<Owner>;
+  auto kept = std::make_unique<Kept>(std::forward<Owner>(owner));
+  const tsr_drop_fn drop = [](void* user) { delete static_cast<Kept*>(user); };
   tsr_tensor out = nullptr;
   // A failure drops the owner too, so release it first.
   check(tsr_tensor_from_data(const_cast<Element*>(data), detail::bits(dtype_of<Element>()),
