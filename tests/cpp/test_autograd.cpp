@@ -292,7 +292,7 @@ Tensor cube(const Tensor& x) {
         return std::vector<Tensor>{inputs[0] * inputs[0] * inputs[0]};
       },
       [](FunctionContext& context, const std::vector<Tensor>& gradients) {
-        const Tensor saved = context.saved_tensors()[0];
+        const Tensor saved = context.saved_tensors().at(0);
         return std::vector<Tensor>{gradients[0] * saved * saved * 3};
       })[0];
 }
@@ -524,6 +524,24 @@ TEST(Autograd, threads_run_backward_at_once) {
   const double expected = 2.0 * 50 * kThreads;
   expect_near(shared.grad(), {expected, expected, expected});
   EXPECT_EQ(hooks, 50 * kThreads);
+}
+
+TEST(Autograd, threads_run_one_custom_function_at_once) {
+  const Tensor x = leaf({2, 3});
+  const Tensor y = cube(x).sum();
+  BackwardOptions options;
+  options.retain_graph = true;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 2000; ++round) {
+        if (numbers(grad(y, x, {}, options)[0]) != Numbers{12, 27}) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 // The sum of a list and of three times a tensor.

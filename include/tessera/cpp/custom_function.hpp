@@ -62,7 +62,9 @@ class FunctionContext {
   std::vector<Tensor> saved_, forward_saved_, dirty_, constant_;
   std::vector<bool> needs_;
   int32_t flags_ = 0;
-  tsr_node node_ = nullptr;  // while backward runs
+  // The node that owns this context, once it has the saved tensors. It never changes again, because
+  // several threads may run the backward at once.
+  tsr_node node_ = nullptr;
 };
 
 // One application of a custom function: the data that its node owns.
@@ -112,6 +114,7 @@ struct FunctionCall {
     mark(node, context.saved_, &tsr_node_save);
     const TensorList results(outputs);
     check(tsr_node_attach(handle, results.data(), results.size()));
+    context.node_ = handle;
     context.saved_.clear();  // the node keeps and checks them now
     context.forward_saved_.clear();
     context.dirty_.clear();
@@ -160,14 +163,12 @@ struct FunctionCall {
     }
   }
 
-  static tsr_status run(void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out,
+  static tsr_status run(void* user, tsr_node /*node*/, const tsr_tensor* grad_out, int32_t n_grad_out,
                         tsr_tensor* grad_in, int32_t n_grad_in) noexcept {
     const detail::ScopePause outside_scopes;
     auto& call = *static_cast<FunctionCall*>(user);
     try {
-      call.context->node_ = node;
       std::vector<Tensor> found = call.backward(detail::borrow_all(grad_out, n_grad_out));
-      call.context->node_ = nullptr;
       if (found.size() != static_cast<size_t>(n_grad_in)) {
         throw AutogradError(call.name + ": expected " + std::to_string(n_grad_in) +
                                 " gradients, one for each input, got " +
@@ -179,7 +180,6 @@ struct FunctionCall {
       }
       return TSR_OK;
     } catch (...) {
-      call.context->node_ = nullptr;
       return detail::report_exception();
     }
   }
