@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Gradients, modes, hooks and functions written in C++, and that they do not leak.
+#include <array>
 #include <atomic>
+#include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -567,6 +571,50 @@ TEST(CustomFunction, lists_of_tensors_are_inputs) {
   EXPECT_EQ(numbers(list[1].grad()), (Numbers{1, 1}));
   EXPECT_EQ(numbers(more.grad()), (Numbers{3, 3}));
 }
+
+// first * factor + the sum of a pair, each where there is one.
+struct Optionals : Function<Optionals> {
+  static Tensor forward(FunctionContext& context, const std::optional<Tensor>& first,
+                        const std::array<Tensor, 2>& pair, double factor) {
+    context.save_for_backward({tensor(factor, kFloat64)});
+    const Tensor sum = pair[0] + pair[1];
+    return first ? *first * factor + sum : sum;
+  }
+  static std::vector<Tensor> backward(FunctionContext& context,
+                                      const std::vector<Tensor>& gradients) {
+    const Tensor factor = context.saved_tensors().at(0);
+    return {context.needs_input_grad(0) ? gradients[0] * factor : Tensor(), gradients[0],
+            gradients[0]};
+  }
+  static std::vector<Tensor> jvp(FunctionContext& /*context*/,
+                                 const std::vector<Tensor>& tangents) {
+    EXPECT_EQ(tangents.size(), 3U);
+    EXPECT_FALSE(tangents[0].defined());
+    return {tangents[1] + tangents[2]};
+  }
+};
+
+TEST(CustomFunction, optional_tensors_and_arrays_are_inputs) {
+  const std::optional<Tensor> first = leaf({1, 2});
+  const std::array<Tensor, 2> pair = {leaf({3, 4}), leaf({5, 6})};
+  Optionals::apply(first, pair, 2.0).sum().backward();
+  EXPECT_EQ(numbers(first->grad()), (Numbers{2, 2}));
+  EXPECT_EQ(numbers(pair[1].grad()), (Numbers{1, 1}));
+  Optionals::apply(std::optional<Tensor>(), pair, 2.0).sum().backward();
+  EXPECT_EQ(numbers(pair[0].grad()), (Numbers{2, 2}));
+
+  const DualLevel level;
+  const Tensor tangent = tensor({1.0, 3.0}, kFloat64);
+  const std::array<Tensor, 2> duals = {make_dual(pair[0], tangent), make_dual(pair[1], tangent)};
+  const Tensor y = Optionals::apply(std::optional<Tensor>(), duals, 2.0);
+  EXPECT_EQ(numbers(unpack_dual(y).tangent), (Numbers{2, 6}));
+}
+
+// Tensors that apply would not find, so that their gradients would be lost, do not compile.
+static_assert(detail::holds_tensors<std::map<std::string, Tensor>>());
+static_assert(detail::holds_tensors<std::initializer_list<Tensor>>());
+static_assert(detail::holds_tensors<TensorList>());
+static_assert(!detail::holds_tensors<std::string>() && !detail::holds_tensors<Shape>());
 
 TEST(Tensor, retains_its_gradient_when_asked) {
   Tensor y = leaf({1}) * 2;

@@ -4,9 +4,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -74,12 +78,14 @@ struct FunctionCall {
   std::string name;
   std::shared_ptr<FunctionContext> context;
   Backward backward;
-  Backward jvp = nullptr;  // gets and returns tangents; empty: none
+  Backward jvp = nullptr;        // gets and returns tangents; empty: none
+  std::vector<bool> given = {};  // the inputs that are no absent tensors
 
-  // Records which inputs need a gradient; forward asks the context for it.
-  void begin(const std::vector<Tensor>& inputs) const {
+  // Records which inputs there are and which need a gradient; forward asks the context for it.
+  void begin(const std::vector<Tensor>& inputs) {
     const bool recording = is_grad_enabled();
     for (const Tensor& input : inputs) {
+      given.push_back(input.defined());
       context->needs_.push_back(recording && input.defined() && input.requires_grad());
     }
   }
@@ -101,7 +107,10 @@ struct FunctionCall {
     table.backward = &FunctionCall::run;
     table.drop = [](void* user) { delete static_cast<FunctionCall*>(user); };
     if (call->jvp) table.jvp = &FunctionCall::run_jvp;
-    const TensorList sources(inputs);
+    std::vector<Tensor> present;  // the node has no places for absent ones
+    std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(present),
+                 [](const Tensor& input) { return input.defined(); });
+    const TensorList sources(present);
     const std::string name = call->name;
     tsr_node handle = nullptr;
     // A failure drops the call too, so release it first; `kept` keeps the context alive.
@@ -140,7 +149,8 @@ struct FunctionCall {
                                      const std::vector<Tensor>& inputs,
                                      std::vector<Tensor>& outputs) {
     for (Tensor& output : outputs) {
-      if (contains(inputs, output) && !contains(context.dirty_, output)) output = output.detach();
+      if (output.defined() && contains(inputs, output) && !contains(context.dirty_, output))
+        output = output.detach();
     }
   }
 
@@ -149,7 +159,11 @@ struct FunctionCall {
     const detail::ScopePause outside_scopes;
     auto& call = *static_cast<FunctionCall*>(user);
     try {
-      std::vector<Tensor> found = call.jvp(detail::borrow_all(tangents, n_tangents));
+      std::vector<Tensor> known = detail::borrow_all(tangents, n_tangents);
+      for (size_t i = 0; i < call.given.size(); ++i) {
+        if (!call.given[i]) known.insert(known.begin() + static_cast<std::ptrdiff_t>(i), Tensor());
+      }
+      std::vector<Tensor> found = call.jvp(known);
       if (found.size() != static_cast<size_t>(n_results)) {
         throw AutogradError(call.name + ": expected " + std::to_string(n_results) +
                                 " tangents, one for each output, got " +
@@ -163,20 +177,22 @@ struct FunctionCall {
     }
   }
 
-  static tsr_status run(void* user, tsr_node /*node*/, const tsr_tensor* grad_out, int32_t n_grad_out,
-                        tsr_tensor* grad_in, int32_t n_grad_in) noexcept {
+  static tsr_status run(void* user, tsr_node /*node*/, const tsr_tensor* grad_out,
+                        int32_t n_grad_out, tsr_tensor* grad_in, int32_t /*n_grad_in*/) noexcept {
     const detail::ScopePause outside_scopes;
     auto& call = *static_cast<FunctionCall*>(user);
     try {
       std::vector<Tensor> found = call.backward(detail::borrow_all(grad_out, n_grad_out));
-      if (found.size() != static_cast<size_t>(n_grad_in)) {
-        throw AutogradError(call.name + ": expected " + std::to_string(n_grad_in) +
+      if (found.size() != call.given.size()) {
+        throw AutogradError(call.name + ": expected " + std::to_string(call.given.size()) +
                                 " gradients, one for each input, got " +
                                 std::to_string(found.size()),
                             call.name);
       }
       for (size_t i = 0; i < found.size(); ++i) {
-        if (call.context->needs_[i]) grad_in[i] = found[i].release();
+        if (!call.given[i]) continue;
+        if (call.context->needs_[i]) *grad_in = found[i].release();
+        ++grad_in;
       }
       return TSR_OK;
     } catch (...) {
@@ -217,13 +233,34 @@ struct HasJvp<Derived, Context,
                                                 std::declval<const std::vector<Tensor>&>()))>>
     : std::true_type {};
 
+// Whether a range, such as a map, a list or a TensorList, has tensors as elements, whose gradients
+// would get lost.
+template <class Range, class = void>
+struct Elements {
+  using type = void;
+};
+template <class Range>
+struct Elements<Range, std::void_t<decltype(*std::begin(std::declval<const Range&>()))>> {
+  using type = std::decay_t<decltype(*std::begin(std::declval<const Range&>()))>;
+};
+template <class Kind>
+struct IsTensor : std::is_base_of<Tensor, Kind> {};
+template <class First, class Second>
+struct IsTensor<std::pair<First, Second>>
+    : std::bool_constant<IsTensor<std::decay_t<First>>::value || IsTensor<Second>::value> {};
+template <class Other>
+constexpr bool holds_tensors() {
+  return IsTensor<Other>::value || IsTensor<typename Elements<Other>::type>::value;
+}
+
 }  // namespace detail
 
 // Base class of functions that are classes. Derived has
 //   static Tensor forward(Context&, arguments...)        or std::vector<Tensor>
 //   static std::vector<Tensor> backward(Context&, const std::vector<Tensor>& gradients)
-// and is called as Derived::apply(arguments...). backward returns one gradient for each Tensor
-// argument of forward, and for each entry of a std::vector<Tensor>. For forward mode add
+// and is called as Derived::apply(arguments...). backward returns one gradient for each argument
+// that is a Tensor or std::optional<Tensor>, and for each entry of a std::vector or std::array of
+// Tensors. For forward mode add
 //   static std::vector<Tensor> jvp(Context&, const std::vector<Tensor>& tangents)
 // which gets a tangent, or an undefined Tensor, for each Tensor argument, and returns one for each
 // result.
@@ -276,8 +313,20 @@ class Function {
   static void collect(std::vector<Tensor>& inputs, const std::vector<Tensor>& tensors) {
     inputs.insert(inputs.end(), tensors.begin(), tensors.end());
   }
+  template <size_t kSize>
+  static void collect(std::vector<Tensor>& inputs, const std::array<Tensor, kSize>& tensors) {
+    inputs.insert(inputs.end(), tensors.begin(), tensors.end());
+  }
+  // An absent tensor has a place among the inputs, as an undefined one has.
+  static void collect(std::vector<Tensor>& inputs, const std::optional<Tensor>& tensor) {
+    inputs.push_back(tensor.value_or(Tensor()));
+  }
   template <class Other>
-  static void collect(std::vector<Tensor>& /*inputs*/, const Other& /*no tensor*/) {}
+  static void collect(std::vector<Tensor>& /*inputs*/, const Other& /*no tensor*/) {
+    static_assert(
+        !detail::holds_tensors<Other>(),
+        "apply: give tensors as Tensor, std::optional, std::vector or std::array of them");
+  }
 };
 
 }  // namespace tessera
