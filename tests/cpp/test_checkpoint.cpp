@@ -85,7 +85,7 @@ TEST(SavedTensors, P1_files_go_with_the_graph) {
   }
   expect_near(x.grad(), {2 * std::exp(2.0), 2 * std::exp(4.0)}, 1e-12);
   std::filesystem::remove(folder);
-  EXPECT_THROW(SaveToDisk("/no/such/folder"), FileError);
+  EXPECT_THROW(const SaveToDisk guard("/no/such/folder"), FileError);
 }
 
 TEST(SavedTensors, P1_copies_may_be_written_to_and_hooks_forbidden) {

@@ -177,7 +177,7 @@ TEST(Package, ambient_state_takes_device_and_generator_along) {
     there = rand({4});
   }).join();
   EXPECT_EQ(numbers(there), numbers(rand({4}, {}, {}, Generator(7))));
-  EXPECT_THROW(DeviceGuard(Device{TSR_DEVICE_CPU, 5}), Error);
+  EXPECT_THROW(const DeviceGuard guard(Device{TSR_DEVICE_CPU, 5}), Error);
 }
 
 TEST(Package, scopes_release_raw_handles_and_leave_tensors_alone) {

@@ -26,7 +26,7 @@ struct AutocastOptions {
 // where they need it. Guards must be destroyed in reverse order, as variables are by themselves.
 class AutocastGuard {
  public:
-  explicit AutocastGuard(const AutocastOptions& options = {}) {
+  [[nodiscard]] explicit AutocastGuard(const AutocastOptions& options = {}) {
     tsr_autocast_state state = state_of(options.device);
     before_ = state;
     state.enabled = options.enabled;
@@ -35,7 +35,7 @@ class AutocastGuard {
     if (options.cache_enabled) state.cache_enabled = *options.cache_enabled;
     check(tsr_autocast_begin(&state, &before_));
   }
-  explicit AutocastGuard(DType dtype, tsr_device_type device = TSR_DEVICE_CPU)
+  [[nodiscard]] explicit AutocastGuard(DType dtype, tsr_device_type device = TSR_DEVICE_CPU)
       : AutocastGuard(with(dtype, device)) {}
   AutocastGuard(const AutocastGuard&) = delete;
   AutocastGuard& operator=(const AutocastGuard&) = delete;

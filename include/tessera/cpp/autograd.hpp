@@ -80,7 +80,9 @@ inline bool is_inference_mode() noexcept {
 // Switches recording on or off until the guard is destroyed.
 class GradModeGuard {
  public:
-  explicit GradModeGuard(bool enabled) { check(tsr_grad_mode_set(enabled, &previous_)); }
+  [[nodiscard]] explicit GradModeGuard(bool enabled) {
+    check(tsr_grad_mode_set(enabled, &previous_));
+  }
   GradModeGuard(const GradModeGuard&) = delete;
   GradModeGuard& operator=(const GradModeGuard&) = delete;
   ~GradModeGuard() {
@@ -93,17 +95,17 @@ class GradModeGuard {
 };
 
 struct NoGradGuard : GradModeGuard {
-  NoGradGuard() : GradModeGuard(false) {}
+  [[nodiscard]] NoGradGuard() : GradModeGuard(false) {}
 };
 
 struct EnableGradGuard : GradModeGuard {
-  EnableGradGuard() : GradModeGuard(true) {}
+  [[nodiscard]] EnableGradGuard() : GradModeGuard(true) {}
 };
 
 // Inside, results have no version counter and can never be differentiated.
 class InferenceGuard {
  public:
-  explicit InferenceGuard(bool enabled = true) {
+  [[nodiscard]] explicit InferenceGuard(bool enabled = true) {
     check(tsr_inference_mode_set(enabled, &previous_));
   }
   InferenceGuard(const InferenceGuard&) = delete;

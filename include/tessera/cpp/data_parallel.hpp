@@ -121,7 +121,7 @@ class DataParallel {
 // While it lives, backwards only add to the gradients of this rank.
 class NoSyncGuard {
  public:
-  explicit NoSyncGuard(DataParallel parallel)
+  [[nodiscard]] explicit NoSyncGuard(DataParallel parallel)
       : parallel_(std::move(parallel)), before_(parallel_.set_sync(false)) {}
   NoSyncGuard(const NoSyncGuard&) = delete;
   NoSyncGuard& operator=(const NoSyncGuard&) = delete;

@@ -18,7 +18,7 @@ namespace tessera {
 // tangent of a level may have tangents of the levels around it.
 class DualLevel {
  public:
-  DualLevel() { check(tsr_forward_enter(&level_)); }
+  [[nodiscard]] DualLevel() { check(tsr_forward_enter(&level_)); }
   DualLevel(const DualLevel&) = delete;
   DualLevel& operator=(const DualLevel&) = delete;
   ~DualLevel() { detail::ignore(tsr_forward_exit(level_)); }
@@ -55,7 +55,7 @@ inline UnpackedDual unpack_dual(const Tensor& dual, int64_t level = kInnermostLe
 // Inside, dual tensors count as ordinary ones: for the forward of a custom function.
 class ForwardModeOff {
  public:
-  ForwardModeOff() { check(tsr_forward_mode_set(0, &previous_)); }
+  [[nodiscard]] ForwardModeOff() { check(tsr_forward_mode_set(0, &previous_)); }
   ForwardModeOff(const ForwardModeOff&) = delete;
   ForwardModeOff& operator=(const ForwardModeOff&) = delete;
   ~ForwardModeOff() {

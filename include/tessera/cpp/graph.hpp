@@ -197,7 +197,7 @@ inline bool is_anomaly_enabled() noexcept {
 // though the gradients that it got have none. Guards must be destroyed in reverse order.
 class AnomalyGuard {
  public:
-  explicit AnomalyGuard(bool check_nan = true) {
+  [[nodiscard]] explicit AnomalyGuard(bool check_nan = true) {
     check(tsr_anomaly_mode_set(TSR_ANOMALY_ENABLED | (check_nan ? TSR_ANOMALY_CHECK_NAN : 0),
                                &previous_));
   }

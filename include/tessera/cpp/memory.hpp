@@ -98,7 +98,7 @@ class MemoryPressureHook {
  public:
   using Callable = std::function<bool(const MemoryEvent&)>;
 
-  explicit MemoryPressureHook(Callable callable, Device device = {}) {
+  [[nodiscard]] explicit MemoryPressureHook(Callable callable, Device device = {}) {
     auto owned = std::make_unique<Callable>(std::move(callable));
     check(tsr_memory_pressure_add(device.type, device.index, &run, owned.release(), &drop, &id_));
   }

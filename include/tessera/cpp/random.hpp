@@ -70,7 +70,8 @@ inline void manual_seed(uint64_t seed) {
 // Makes a generator the current one of this thread until the guard is destroyed.
 class GeneratorGuard {
  public:
-  explicit GeneratorGuard(const Generator& generator) : before_(exchange(generator)) {}
+  [[nodiscard]] explicit GeneratorGuard(const Generator& generator)
+      : before_(exchange(generator)) {}
   GeneratorGuard(const GeneratorGuard&) = delete;
   GeneratorGuard& operator=(const GeneratorGuard&) = delete;
   ~GeneratorGuard() {

@@ -23,7 +23,7 @@ namespace tessera {
 template <class Pack, class Unpack>
 class SavedTensorHooks {
  public:
-  SavedTensorHooks(Pack pack, Unpack unpack) {
+  [[nodiscard]] SavedTensorHooks(Pack pack, Unpack unpack) {
     auto hooks = std::make_unique<Hooks>(Hooks{std::move(pack), std::move(unpack)});
     tsr_saved_hooks_vtable table{};
     table.struct_size = sizeof table;
@@ -92,7 +92,7 @@ class PushedHooks {
 // With `pinned`, copies in host memory are pinned for the device that they come from.
 class SaveOnDevice : public detail::PushedHooks {
  public:
-  explicit SaveOnDevice(Device device = {}, bool pinned = false)
+  [[nodiscard]] explicit SaveOnDevice(Device device = {}, bool pinned = false)
       : PushedHooks(tsr_saved_hooks_push_device(device.type, device.index, pinned, 0)) {}
 };
 
@@ -100,7 +100,7 @@ class SaveOnDevice : public detail::PushedHooks {
 // no node needs it any more.
 class SaveToDisk : public detail::PushedHooks {
  public:
-  explicit SaveToDisk(std::string_view folder, int64_t min_bytes = 1 << 16)
+  [[nodiscard]] explicit SaveToDisk(std::string_view folder, int64_t min_bytes = 1 << 16)
       : PushedHooks(tsr_saved_hooks_push_disk(folder.data(), static_cast<int64_t>(folder.size()),
                                               min_bytes)) {}
 };
@@ -108,13 +108,13 @@ class SaveToDisk : public detail::PushedHooks {
 // While this object lives, functions save copies, and a program may write to what they have saved.
 class SaveCopies : public detail::PushedHooks {
  public:
-  SaveCopies() : PushedHooks(tsr_saved_hooks_push_device(-1, -1, 0, 1)) {}
+  [[nodiscard]] SaveCopies() : PushedHooks(tsr_saved_hooks_push_device(-1, -1, 0, 1)) {}
 };
 
 // While this object lives, pushing hooks on this thread fails with this message; so do checkpoints.
 class NoSavedTensorHooks : public detail::PushedHooks {
  public:
-  explicit NoSavedTensorHooks(std::string_view message)
+  [[nodiscard]] explicit NoSavedTensorHooks(std::string_view message)
       : PushedHooks(tsr_saved_hooks_disable(message.data(), static_cast<int64_t>(message.size()))) {
   }
 };

@@ -38,7 +38,7 @@ struct SharedHandle {
 // share_memory throws MemoryAccessError.
 class MemoryLoan {
  public:
-  explicit MemoryLoan(Tensor tensor) : tensor_(std::move(tensor)) {
+  [[nodiscard]] explicit MemoryLoan(Tensor tensor) : tensor_(std::move(tensor)) {
     check(tsr_storage_lend(tensor_.handle()));
   }
   MemoryLoan(const MemoryLoan&) = delete;

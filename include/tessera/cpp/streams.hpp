@@ -104,7 +104,7 @@ inline void Stream::wait(const Event& event) const {
 // Makes a stream the current one of its device, for this thread, until the guard is destroyed.
 class StreamGuard {
  public:
-  explicit StreamGuard(const Stream& stream) : before_(exchange(stream)) {}
+  [[nodiscard]] explicit StreamGuard(const Stream& stream) : before_(exchange(stream)) {}
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
   ~StreamGuard() {

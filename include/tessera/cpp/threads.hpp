@@ -56,7 +56,7 @@ inline Device default_device() {
 // Makes a device the default one of this thread until the guard is destroyed.
 class DeviceGuard {
  public:
-  explicit DeviceGuard(Device device) {
+  [[nodiscard]] explicit DeviceGuard(Device device) {
     check(tsr_device_set_default(device.type, device.index, &before_.type, &before_.index));
   }
   DeviceGuard(const DeviceGuard&) = delete;
@@ -98,7 +98,7 @@ class AmbientState {
 // Runs with a saved state until the guard is destroyed.
 class AmbientGuard {
  public:
-  explicit AmbientGuard(const AmbientState& state) { state.restore(); }
+  [[nodiscard]] explicit AmbientGuard(const AmbientState& state) { state.restore(); }
   AmbientGuard(const AmbientGuard&) = delete;
   AmbientGuard& operator=(const AmbientGuard&) = delete;
   ~AmbientGuard() {
@@ -117,7 +117,7 @@ class AmbientGuard {
 // their own and outlive it.
 class Scope {
  public:
-  Scope() {
+  [[nodiscard]] Scope() {
     check(tsr_scope_begin(&scope_));
     ++detail::t_open_scopes;
   }
