@@ -169,6 +169,18 @@ TEST(Autograd, hooks_see_and_replace_gradients) {
   EXPECT_THROW(ones({1}).register_hook([](const Tensor&) {}), AutogradError);
 }
 
+TEST(Autograd, copies_of_a_hook_handle_remove_one_hook) {
+  const Tensor x = leaf({2});
+  HookHandle handle;
+  handle.remove();  // there is none
+  handle = x.register_hook([](const Tensor& gradient) { return gradient * 10; });
+  HookHandle copy = handle;
+  copy.remove();
+  handle.remove();
+  (x * 3).backward(ones({1}, kFloat64));
+  expect_near(x.grad(), {3});
+}
+
 TEST(Autograd, post_accumulate_hooks_see_the_leaf) {
   Tensor x = leaf({1});
   int calls = 0;

@@ -121,24 +121,31 @@ class InferenceGuard {
 
 // ---- Hooks ----
 
-// Removes a hook on request; destroying the handle does not remove it.
+// Removes a hook on request; destroying the handle does not remove it. Copies are the same handle,
+// and a default-constructed one has no hook.
 class HookHandle {
  public:
-  HookHandle(Tensor tensor, int64_t id) : tensor_(std::move(tensor)), id_(id) {}
+  HookHandle() noexcept = default;
+  HookHandle(Tensor tensor, int64_t id)
+      : hook_(std::make_shared<Hook>(Hook{std::move(tensor), id})) {}
   // The hook of a node or of several tensors, which it does not keep alive.
-  explicit HookHandle(int64_t id) noexcept : id_(id) {}
+  explicit HookHandle(int64_t id) : HookHandle(Tensor(), id) {}
 
-  // Does nothing the second time.
+  // Does nothing the second time, also if a copy was the first.
   void remove() {
-    const int64_t id = std::exchange(id_, 0);
+    if (hook_ == nullptr) return;
+    const int64_t id = std::exchange(hook_->id, 0);
     if (id == 0) return;
-    const Tensor tensor = std::move(tensor_);
+    const Tensor tensor = std::move(hook_->tensor);
     check(tensor.defined() ? tsr_tensor_hook_remove(tensor.handle(), id) : tsr_hook_remove(id));
   }
 
  private:
-  Tensor tensor_;
-  int64_t id_;
+  struct Hook {
+    Tensor tensor;
+    int64_t id;
+  };
+  std::shared_ptr<Hook> hook_;
 };
 
 namespace detail {
@@ -187,7 +194,7 @@ struct Callback {
 }  // namespace detail
 
 template <class Hook>
-HookHandle Tensor::register_hook(Hook hook) {
+HookHandle Tensor::register_hook(Hook hook) const {
   auto owned = std::make_unique<Hook>(std::move(hook));
   int64_t id = 0;
   // A failure drops the hook too, so release it first.
@@ -197,7 +204,7 @@ HookHandle Tensor::register_hook(Hook hook) {
 }
 
 template <class Hook>
-HookHandle Tensor::register_post_accumulate_grad_hook(Hook hook) {
+HookHandle Tensor::register_post_accumulate_grad_hook(Hook hook) const {
   auto owned = std::make_unique<Hook>(std::move(hook));
   int64_t id = 0;
   check(tsr_tensor_accumulate_hook_add(handle_, &detail::Callback<Hook>::accumulate_hook,

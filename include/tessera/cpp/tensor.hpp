@@ -262,10 +262,10 @@ class Tensor : public TensorMethods {
   // Calls hook(gradient) when the gradient of this tensor is computed. If the hook returns a
   // Tensor, that replaces the gradient.
   template <class Hook>
-  HookHandle register_hook(Hook hook);
+  HookHandle register_hook(Hook hook) const;
   // Calls hook(leaf) after the gradient of this leaf has been updated.
   template <class Hook>
-  HookHandle register_post_accumulate_grad_hook(Hook hook);
+  HookHandle register_post_accumulate_grad_hook(Hook hook) const;
 
  private:
   bool has(tsr_tensor_flag flag) const { return (info().flags & flag) != 0; }
