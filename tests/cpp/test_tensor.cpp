@@ -185,6 +185,20 @@ TEST(Tensor, default_arguments_and_lists) {
   EXPECT_EQ(arange(40).unstack().size(), 40U) << "a list longer than the first guess";
 }
 
+TEST(Tensor, methods_need_no_optional_tensors) {
+  const Tensor x = tensor({1, 2, 4});
+  expect_same(x.diff(), diff(x));
+  expect_same(x.diff(2), diff(x, 2));
+  expect_same(x.diff(1, 0, tensor({0})), tensor({1, 1, 2}));
+  expect_same(x.bincount(), tensor({0, 1, 1, 0, 1}));
+  expect_same(x.searchsorted(tensor({2, 3})), tensor({1, 2}));
+  expect_same(x.searchsorted(2, "right"), searchsorted(x, 2, "right"));
+  expect_same(x.clip(tensor(2)), tensor({2, 2, 4}));
+  expect_same(x.clip(2), tensor({2, 2, 4}));
+  expect_near(x.to(kFloat64).cov(), {7.0 / 3});
+  expect_near(x.to(kFloat64).trapezoid(), {4.5});
+}
+
 TEST(Tensor, out_forms_write_the_same_values) {
   Tensor dst = zeros({2});
   const Tensor& same = add_out(dst, ones({2}), 1);

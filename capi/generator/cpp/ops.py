@@ -173,7 +173,8 @@ def _methods(schema: Schema) -> str:
     for op in schema.ops:
         for i, over in enumerate(methods(op)):
             declared += comment(op.doc, "  ") if i == 0 else ""
-            declared += wrap(f"  {over.returns} {over.name}(", _method_parameters(over), f"){_const(over)};") + "\n"
+            for params in _method_parameters(over):
+                declared += wrap(f"  {over.returns} {over.name}(", params, f"){_const(over)};") + "\n"
     return TEMPLATE(
         "methods",
         banner=banner("//", "The methods of Tensor that follow from ops."),
@@ -195,11 +196,24 @@ def _const(over: Function) -> str:
     return "" if over.form == "inplace" else " const"
 
 
-def _method_parameters(over: Function) -> list[str]:
-    """As the function's; a default of type Tensor must wait until Tensor is whole, so there is none."""
+def _method_lengths(over: Function) -> list[int]:
+    """How many arguments the overloads of a method take: one ends before each optional tensor.
+
+    A default of type Tensor must wait until Tensor is whole, so that these overloads stand for it.
+    """
     args = over.op.args[1:]
-    waits = max((i for i, a in enumerate(args) if a.type.base == "tensor" and a.name not in over.numbers), default=-1)
-    return [over.parameter(a, i > waits) for i, a in enumerate(args)]
+    waits = [i for i, a in enumerate(args) if a.type.base == "tensor" and a.name not in over.numbers and not a.required]
+    return [*waits, len(args)]
+
+
+def _method_parameters(over: Function) -> list[list[str]]:
+    """Of each overload, as the function's; arguments that tell it from the one before have no default."""
+    args = over.op.args[1:]
+    starts = [-1, *_method_lengths(over)]
+    return [
+        [over.parameter(a, i > start) for i, a in enumerate(args[:stop])]
+        for start, stop in zip(starts, starts[1:], strict=False)
+    ]
 
 
 def _ops(schema: Schema) -> str:
@@ -237,10 +251,14 @@ def _short(function: str) -> str:
 
 
 def _method(over: Function) -> str:
-    args = ["self()"] + [a.name for a in over.op.args[1:]]
-    params = [over.parameter(a, False) for a in over.op.args[1:]]
-    head = wrap(f"inline {over.returns} TensorMethods::{over.name}(", params, f"){_const(over)} {{") + "\n"
-    return _short(head + f"  return tessera::{over.name}({', '.join(args)});\n}}\n")
+    text = ""
+    for length in _method_lengths(over):
+        shown = over.op.args[1 : length + 1]
+        args = ["self()"] + [a.name for a in shown]
+        params = [over.parameter(a, False) for a in shown]
+        head = wrap(f"inline {over.returns} TensorMethods::{over.name}(", params, f"){_const(over)} {{") + "\n"
+        text += _short(head + f"  return tessera::{over.name}({', '.join(args)});\n}}\n")
+    return text
 
 
 def _operators(op: Op) -> str:

@@ -578,11 +578,15 @@ class TensorMethods {
   // real dtypes.
   Tensor logcumsumexp(int64_t axis) const;
   // The differences of neighbours along an axis, taken n times; whether neighbours differ for bool.
+  Tensor diff(int64_t n = 1, int64_t axis = -1) const;
+  Tensor diff(int64_t n, int64_t axis, const Tensor& prepend) const;
   Tensor diff(int64_t n, int64_t axis, const Tensor& prepend, const Tensor& append) const;
   // The area under the line through points, along an axis; integers become the default floating
   // dtype.
+  Tensor trapezoid() const;
   Tensor trapezoid(const Tensor& x, double dx = 1.0, int64_t axis = -1) const;
   // The areas under the line through points up to the second, third, ... of them.
+  Tensor cumulative_trapezoid() const;
   Tensor cumulative_trapezoid(const Tensor& x, double dx = 1.0, int64_t axis = -1) const;
   // Arithmetic mean over axes of the elements that are numbers; NaN where there are none; floating
   // and complex dtypes.
@@ -651,6 +655,8 @@ class TensorMethods {
       const Scalar& q, std::optional<int64_t> axis = std::nullopt, bool keepdims = false,
       std::string_view interpolation = "linear") const;
   // The covariances of variables, 0-dim for one; integers become the default floating dtype.
+  Tensor cov(double correction = 1.0) const;
+  Tensor cov(double correction, const Tensor& fweights) const;
   Tensor cov(double correction, const Tensor& fweights, const Tensor& aweights) const;
   // The correlations of variables, in [-1, 1], 0-dim for one; integers become the default floating
   // dtype.
@@ -754,12 +760,18 @@ class TensorMethods {
   // The short-time Fourier transform: transforms of overlapping windows of a signal, (...,
   // frequencies, windows).
   Tensor stft(
+      int64_t n_fft, std::optional<int64_t> hop_length = std::nullopt,
+      std::optional<int64_t> win_length = std::nullopt) const;
+  Tensor stft(
       int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
       const Tensor& window, bool center = true, std::string_view pad_mode = "reflect",
       bool normalized = false, std::optional<bool> onesided = std::nullopt,
       bool return_complex = true) const;
   // The signal of a short-time Fourier transform: its windows added where they overlap, divided by
   // the sum of the squares of the window function.
+  Tensor istft(
+      int64_t n_fft, std::optional<int64_t> hop_length = std::nullopt,
+      std::optional<int64_t> win_length = std::nullopt) const;
   Tensor istft(
       int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
       const Tensor& window, bool center = true, bool normalized = false,
@@ -816,8 +828,12 @@ class TensorMethods {
   Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1);
   // The input limited to bounds, of which none, one or both are given; the gradient passes inside
   // the bounds and at them.
+  Tensor clip() const;
+  Tensor clip(const Tensor& min) const;
   Tensor clip(const Tensor& min, const Tensor& max) const;
   Tensor clip(std::optional<Scalar> min, std::optional<Scalar> max = {}) const;
+  Tensor& clip_();
+  Tensor& clip_(const Tensor& min);
   Tensor& clip_(const Tensor& min, const Tensor& max);
   Tensor& clip_(std::optional<Scalar> min, std::optional<Scalar> max = {});
   // The elements in order along an axis; NaN is larger than any number; real dtypes.
@@ -833,7 +849,9 @@ class TensorMethods {
   Tensor msort() const;
   // The positions at which values would be put into what is sorted, as int64; NaN counts as
   // largest; real dtypes.
+  Tensor searchsorted(const Tensor& values, std::string_view side = "left") const;
   Tensor searchsorted(const Tensor& values, std::string_view side, const Tensor& sorter) const;
+  Tensor searchsorted(const Scalar& values, std::string_view side = "left") const;
   Tensor searchsorted(const Scalar& values, std::string_view side, const Tensor& sorter) const;
   // The number of the bucket between boundaries that each element falls into; real dtypes.
   Tensor bucketize(const Tensor& boundaries, bool right = false, bool out_int32 = false) const;
@@ -854,14 +872,21 @@ class TensorMethods {
   // is.
   UniqueConsecutiveResult unique_consecutive(std::optional<int64_t> axis = std::nullopt) const;
   // How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.
+  Tensor bincount() const;
   Tensor bincount(const Tensor& weights, int64_t minlength = 0) const;
   // The number of elements in each of equal intervals; floating dtypes.
   Tensor histc(int64_t bins = 100, double min = 0.0, double max = 0.0) const;
   // The number of elements in each interval, and the edges of the intervals; the last interval has
   // both its edges.
   HistogramResult histogram(
+      const Tensor& bins, std::optional<double> min = std::nullopt,
+      std::optional<double> max = std::nullopt) const;
+  HistogramResult histogram(
       const Tensor& bins, std::optional<double> min, std::optional<double> max,
       const Tensor& weight, bool density = false) const;
+  HistogramResult histogram(
+      const Scalar& bins, std::optional<double> min = std::nullopt,
+      std::optional<double> max = std::nullopt) const;
   HistogramResult histogram(
       const Scalar& bins, std::optional<double> min, std::optional<double> max,
       const Tensor& weight, bool density = false) const;

@@ -7878,12 +7878,22 @@ inline CumminResult TensorMethods::cummin(int64_t axis) const {
 inline Tensor TensorMethods::logcumsumexp(int64_t axis) const {
   return tessera::logcumsumexp(self(), axis);
 }
+inline Tensor TensorMethods::diff(int64_t n, int64_t axis) const {
+  return tessera::diff(self(), n, axis);
+}
+inline Tensor TensorMethods::diff(int64_t n, int64_t axis, const Tensor& prepend) const {
+  return tessera::diff(self(), n, axis, prepend);
+}
 inline Tensor TensorMethods::diff(
     int64_t n, int64_t axis, const Tensor& prepend, const Tensor& append) const {
   return tessera::diff(self(), n, axis, prepend, append);
 }
+inline Tensor TensorMethods::trapezoid() const { return tessera::trapezoid(self()); }
 inline Tensor TensorMethods::trapezoid(const Tensor& x, double dx, int64_t axis) const {
   return tessera::trapezoid(self(), x, dx, axis);
+}
+inline Tensor TensorMethods::cumulative_trapezoid() const {
+  return tessera::cumulative_trapezoid(self());
 }
 inline Tensor TensorMethods::cumulative_trapezoid(const Tensor& x, double dx, int64_t axis) const {
   return tessera::cumulative_trapezoid(self(), x, dx, axis);
@@ -7961,6 +7971,12 @@ inline Tensor TensorMethods::nanquantile(
     const Scalar& q, std::optional<int64_t> axis, bool keepdims,
     std::string_view interpolation) const {
   return tessera::nanquantile(self(), q, axis, keepdims, interpolation);
+}
+inline Tensor TensorMethods::cov(double correction) const {
+  return tessera::cov(self(), correction);
+}
+inline Tensor TensorMethods::cov(double correction, const Tensor& fweights) const {
+  return tessera::cov(self(), correction, fweights);
 }
 inline Tensor TensorMethods::cov(
     double correction, const Tensor& fweights, const Tensor& aweights) const {
@@ -8086,10 +8102,18 @@ inline Tensor TensorMethods::matrix_rank(std::optional<double> rtol, bool hermit
   return tessera::matrix_rank(self(), rtol, hermitian);
 }
 inline Tensor TensorMethods::stft(
+    int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length) const {
+  return tessera::stft(self(), n_fft, hop_length, win_length);
+}
+inline Tensor TensorMethods::stft(
     int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
     const Tensor& window, bool center, std::string_view pad_mode, bool normalized,
     std::optional<bool> onesided, bool return_complex) const {
   return tessera::stft(self(), n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex);
+}
+inline Tensor TensorMethods::istft(
+    int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length) const {
+  return tessera::istft(self(), n_fft, hop_length, win_length);
 }
 inline Tensor TensorMethods::istft(
     int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
@@ -8173,12 +8197,16 @@ inline Tensor& TensorMethods::addcdiv_(
     const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
   return tessera::addcdiv_(self(), tensor1, tensor2, value);
 }
+inline Tensor TensorMethods::clip() const { return tessera::clip(self()); }
+inline Tensor TensorMethods::clip(const Tensor& min) const { return tessera::clip(self(), min); }
 inline Tensor TensorMethods::clip(const Tensor& min, const Tensor& max) const {
   return tessera::clip(self(), min, max);
 }
 inline Tensor TensorMethods::clip(std::optional<Scalar> min, std::optional<Scalar> max) const {
   return tessera::clip(self(), min, max);
 }
+inline Tensor& TensorMethods::clip_() { return tessera::clip_(self()); }
+inline Tensor& TensorMethods::clip_(const Tensor& min) { return tessera::clip_(self(), min); }
 inline Tensor& TensorMethods::clip_(const Tensor& min, const Tensor& max) {
   return tessera::clip_(self(), min, max);
 }
@@ -8199,9 +8227,15 @@ inline TopkResult TensorMethods::topk(int64_t k, int64_t axis, bool largest, boo
   return tessera::topk(self(), k, axis, largest, sorted);
 }
 inline Tensor TensorMethods::msort() const { return tessera::msort(self()); }
+inline Tensor TensorMethods::searchsorted(const Tensor& values, std::string_view side) const {
+  return tessera::searchsorted(self(), values, side);
+}
 inline Tensor TensorMethods::searchsorted(
     const Tensor& values, std::string_view side, const Tensor& sorter) const {
   return tessera::searchsorted(self(), values, side, sorter);
+}
+inline Tensor TensorMethods::searchsorted(const Scalar& values, std::string_view side) const {
+  return tessera::searchsorted(self(), values, side);
 }
 inline Tensor TensorMethods::searchsorted(
     const Scalar& values, std::string_view side, const Tensor& sorter) const {
@@ -8225,6 +8259,7 @@ inline UniqueConsecutiveResult TensorMethods::unique_consecutive(
     std::optional<int64_t> axis) const {
   return tessera::unique_consecutive(self(), axis);
 }
+inline Tensor TensorMethods::bincount() const { return tessera::bincount(self()); }
 inline Tensor TensorMethods::bincount(const Tensor& weights, int64_t minlength) const {
   return tessera::bincount(self(), weights, minlength);
 }
@@ -8232,9 +8267,17 @@ inline Tensor TensorMethods::histc(int64_t bins, double min, double max) const {
   return tessera::histc(self(), bins, min, max);
 }
 inline HistogramResult TensorMethods::histogram(
+    const Tensor& bins, std::optional<double> min, std::optional<double> max) const {
+  return tessera::histogram(self(), bins, min, max);
+}
+inline HistogramResult TensorMethods::histogram(
     const Tensor& bins, std::optional<double> min, std::optional<double> max, const Tensor& weight,
     bool density) const {
   return tessera::histogram(self(), bins, min, max, weight, density);
+}
+inline HistogramResult TensorMethods::histogram(
+    const Scalar& bins, std::optional<double> min, std::optional<double> max) const {
+  return tessera::histogram(self(), bins, min, max);
 }
 inline HistogramResult TensorMethods::histogram(
     const Scalar& bins, std::optional<double> min, std::optional<double> max, const Tensor& weight,
