@@ -87,6 +87,14 @@ def test_D3_datasets() -> None:
         Dataset()[0]
 
 
+def test_arrays_are_rows_like_tensors() -> None:
+    rows = np.arange(6, dtype=np.float32).reshape(3, 2)
+    data = TensorDataset(rows, np.array([5, 6, 7]))
+    assert isinstance(data[1][0], ts.Tensor) and data.tensors[0].data_ptr() == rows.ctypes.data
+    x, y = next(iter(DataLoader(data, 2)))
+    assert (x.tolist(), y.tolist()) == ([[0, 1], [2, 3]], [5, 6])
+
+
 class Tenfold(TensorDataset):
     """Defines samples only, no batches."""
 
@@ -128,6 +136,8 @@ def test_collating() -> None:
     for bad in ([object()], [(1, 2), (1,)]):
         with pytest.raises((TypeError, ValueError)):
             default_collate(bad)
+    with pytest.raises(ts.ShapeError, match=r"shapes \(2,\) and \(3,\); give a collate_fn"):
+        default_collate([np.ones(2), np.ones(3)])
 
 
 def test_a_float_among_integers_makes_a_batch_of_floats() -> None:
@@ -185,6 +195,11 @@ def test_a_random_sampler_follows_the_length_of_its_data() -> None:
 def test_contradictions_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
         list(DataLoader(Squares(), **options))
+
+
+def test_a_seed_is_no_generator() -> None:
+    with pytest.raises(TypeError, match="generator: expected a Generator, got int"):
+        DataLoader(Squares(), shuffle=True, generator=3)  # type: ignore[arg-type]
 
 
 # ---- Workers; everything they need must be importable in a new process ----

@@ -13,7 +13,7 @@ import numpy as np
 from ... import _ops, _shared
 from ..._core import TensorBase
 from ..._dtypes import ALL, float32, int64
-from ..._errors import ArgumentTypeError, InvalidValueError, TesseraError
+from ..._errors import ArgumentTypeError, InvalidValueError, ShapeError, TesseraError
 from ..._interop import asarray
 from . import worker_info
 
@@ -69,8 +69,11 @@ def stack_tensors(samples: Sequence[Any]) -> Any:
 def stack_arrays(samples: Sequence[Any]) -> Any:
     arrays = [np.asarray(s) for s in samples]
     first = arrays[0]
+    for array in arrays:
+        if array.shape != first.shape:
+            raise ShapeError(f"cannot make a batch of arrays of shapes {first.shape} and {array.shape}; give a collate_fn")
     known = ALL.get(first.dtype.name) if first.dtype.isnative else None
-    alike = known is not None and all(a.dtype == first.dtype and a.shape == first.shape for a in arrays)
+    alike = known is not None and all(a.dtype == first.dtype for a in arrays)
     place = _place((len(arrays), *first.shape), known) if alike else None
     if place is None:
         return asarray(np.stack(arrays))

@@ -10,8 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
+
 from ... import _ops
 from ..._errors import ArgumentTypeError, InvalidValueError, NotSupportedError, OutOfRangeError, as_int, as_list
+from ..._interop import asarray
 from ..._random import Generator
 from ..._tensor import Tensor
 from .collate import rows
@@ -50,15 +53,16 @@ class IterableDataset(Dataset[T_co]):
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """Rows of tensors of equal length."""
+    """Rows of tensors of equal length. An array of NumPy stands for the tensor on its memory."""
 
-    def __init__(self, *tensors: Tensor) -> None:
+    def __init__(self, *tensors: Any) -> None:
+        tensors = tuple(asarray(t) if isinstance(t, np.ndarray) else t for t in tensors)
         for tensor in tensors:
             if not hasattr(tensor, "__len__") or not hasattr(tensor, "__getitem__"):
                 raise ArgumentTypeError(f"TensorDataset(): expected Tensors, got {type(tensor).__name__}")
         if not tensors or any(len(t) != len(tensors[0]) for t in tensors):
             raise InvalidValueError(f"expected tensors of one length, got {[len(t) for t in tensors]}")
-        self.tensors = tensors
+        self.tensors: tuple[Tensor, ...] = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(t[index] for t in self.tensors)

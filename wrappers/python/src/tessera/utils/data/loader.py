@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..._core import GeneratorBase
 from ..._errors import ArgumentTypeError, InvalidValueError
 from ..._random import Generator
 from .dataset import IterableDataset
@@ -49,6 +50,8 @@ class DataLoader:
             raise InvalidValueError("num_workers and timeout must be at least 0, prefetch_factor at least 1")
         if persistent_workers and num_workers == 0:
             raise InvalidValueError("persistent_workers needs num_workers above 0")
+        if generator is not None and not isinstance(generator, GeneratorBase):
+            raise ArgumentTypeError(f"generator: expected a Generator, got {type(generator).__name__}")
         if sampler is not None and shuffle:
             raise InvalidValueError("give either a sampler or shuffle")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
