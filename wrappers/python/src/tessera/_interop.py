@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,7 +126,9 @@ def from_python(data: Any, dtype: DType | None) -> Tensor:
         raise InvalidValueError(f"expected numbers or nested sequences of equal lengths ({error})") from None
     except TypeError as error:
         raise ArgumentTypeError(f"expected numbers or nested sequences of them ({error})") from None
-    if array.dtype == object:
+    if array.dtype.kind not in "biufc":
+        if (other := _no_number(data)) is not None:
+            raise ArgumentTypeError(f"expected numbers or nested lists and tuples of them, got {other}")
         raise InvalidValueError(
             "expected numbers or nested sequences of equal lengths, and ints of 64 bits: write larger ones as floats"
         )
@@ -167,6 +170,15 @@ def _plain(data: Any) -> Any:
     if isinstance(data, (list, tuple)):
         return [_plain(d) for d in data]
     return data.detach().numpy() if hasattr(data, "requires_grad") else data
+
+
+def _no_number(data: Any) -> str | None:
+    """The first thing within nested sequences that is no number; None if there is none."""
+    if isinstance(data, (list, tuple)):
+        return next((found for item in data if (found := _no_number(item)) is not None), None)
+    if isinstance(data, np.ndarray):
+        return None if data.dtype.kind in "biufc" else f"an array of {data.dtype}"
+    return None if isinstance(data, (Number, np.bool_, TensorBase)) else type(data).__name__
 
 
 def _array_types(data: Any) -> Iterator[Any]:
