@@ -38,6 +38,13 @@ def test_a_bare_import_leaves_what_few_programs_use() -> None:
     assert not {"multiprocessing", "secrets", "hashlib", "tempfile", "dataclasses", "queue", "inspect"} & loaded
 
 
+@pytest.mark.parametrize(("name", "instead"), [("array", "asarray"), ("save", "save_file"), ("random", "manual_seed"), ("pad", "nn")])
+def test_a_name_of_another_library_tells_the_one_here(name: str, instead: str) -> None:
+    assert not hasattr(ts, name) and hasattr(ts, instead)
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; use .*{instead}"):
+        getattr(ts, name)
+
+
 def test_parts_are_loaded_when_they_are_asked_for() -> None:
     code = """
 import sys, tessera as ts

@@ -151,6 +151,20 @@ else:
             "set_deterministic_debug_mode": "utils.deterministic",
             "use_deterministic_algorithms": "utils.deterministic",
         },
+        {  # names of NumPy and PyTorch
+            "array": "tensor() or asarray()",
+            "cuda": 'device_count("cuda") and x.to("cuda")',
+            "double": "float64",
+            "float": "float32",
+            "int": "int32",
+            "load": "load_file()",
+            "long": "int64",
+            "pad": "nn.functional.pad()",
+            "percentile": "quantile(), which takes fractions",
+            "random": "rand(), randn(), randint() and manual_seed()",
+            "save": "save_file()",
+            "seed": "manual_seed()",
+        },
     )
 
 __all__ = [

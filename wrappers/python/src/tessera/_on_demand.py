@@ -11,9 +11,10 @@ from typing import Any
 
 
 def on_demand(
-    package: str, modules: frozenset[str], names: Mapping[str, str]
+    package: str, modules: frozenset[str], names: Mapping[str, str], elsewhere: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """__getattr__ and __dir__ of a package; `names` are those of objects, with the modules that have them.
+    """__getattr__ and __dir__ of a package; `names` are those of objects, with the modules that have them. The
+    error for a name in `elsewhere` says what to write instead.
 
     Type checkers should not see them: they take a __getattr__ for a promise that every name exists."""
 
@@ -24,7 +25,8 @@ def on_demand(
             found = getattr(import_module(f"{package}.{names[name]}"), name)
             setattr(sys.modules[package], name, found)
             return found
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        instead = "" if elsewhere is None or name not in elsewhere else f"; use {elsewhere[name]}"
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{instead}")
 
     def all_names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *modules, *names})
