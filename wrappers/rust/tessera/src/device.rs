@@ -30,6 +30,11 @@ impl Device {
         Self { kind, index }
     }
 
+    /// The GPU with CUDA's number.
+    pub const fn cuda(index: i32) -> Self {
+        Self::new(DeviceType::Cuda, index)
+    }
+
     /// The number of usable devices of a type.
     pub fn count(kind: DeviceType) -> Result<usize> {
         let mut count = 0;

@@ -313,8 +313,9 @@ fn dtype_facts() {
 #[test]
 fn devices() {
     assert_eq!("cpu".parse::<Device>().unwrap(), Device::CPU);
-    assert_eq!("cuda:1".parse::<Device>().unwrap(), Device::new(DeviceType::Cuda, 1));
-    assert_eq!(Device::new(DeviceType::Cuda, 1).to_string(), "cuda:1");
+    assert_eq!("cuda:1".parse::<Device>().unwrap(), Device::cuda(1));
+    assert_eq!(Device::cuda(1).to_string(), "cuda:1");
+    assert_eq!(Device::cuda(1), Device::new(DeviceType::Cuda, 1));
     assert_eq!("tpu".parse::<Device>().unwrap_err().kind(), ErrorKind::Device);
     assert_eq!(Device::count(DeviceType::Cpu).unwrap(), 1);
     Device::CPU.synchronize().unwrap();
