@@ -105,6 +105,16 @@ function __init__()
     load_library()
     FINALIZER[] = @cfunction(finalize_tensor, Cvoid, (Ptr{Cvoid},))
     init_memory()
+    Base.Experimental.register_error_hint(hint, MethodError)
+end
+
+# What the text of a MethodError adds for those who know other packages.
+function hint(io, error, types, options)
+    if error.f isa Layer && any(T -> T <: AbstractArray, types)
+        print(io, "\nLayers take tensors: write Tensor(x).")
+    elseif error.f isa Type && error.f <: Rule && !isempty(types)
+        print(io, "\nOptions of a rule have names: $(nameof(error.f))(lr=0.1).")
+    end
 end
 
 include("precompile.jl")

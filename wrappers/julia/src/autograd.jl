@@ -34,8 +34,9 @@ holders. No other thread may use it meanwhile.
 """
 set_data!(t::Tensor, data::Tensor) = (check(C.tsr_tensor_set_data(t, data)); t)
 
-"Clears the gradient of a tensor, or those of all parameters of a layer."
+"Clears the gradient of a tensor, or those of a list of tensors or of all parameters of a layer."
 zero_grad!(t::Tensor) = grad!(t, nothing)
+zero_grad!(tensors::Union{AbstractVector{Tensor},Tuple{Vararg{Tensor}}}) = foreach(zero_grad!, tensors)
 
 "Makes a backward keep the gradient of a computed tensor, too."
 retain_grad!(t::Tensor) = (check(C.tsr_tensor_retain_grad(t)); t)

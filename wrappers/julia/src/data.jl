@@ -8,7 +8,7 @@
     DataLoader(f, count; ...)
 
 Batches of samples, in order or newly shuffled in each pass. The samples of a tensor, or of a tuple of
-tensors, are along the first axis. Any other `data` has a length, and `data[i]` is sample number `i`: a tensor, an
+tensors and arrays, are along the first axis. Any other `data` has a length, and `data[i]` is sample number `i`: a tensor, an
 array, a number, or a tuple of these; a batch stacks them. With a function, `f(i)` is the sample. With a [`DistributedSampler`](@ref) as `sampler` the samples and their order are
 its own, whatever `shuffle` says.
 
@@ -39,10 +39,18 @@ function DataLoader(tensors::Union{Tensor,Tuple{Vararg{Tensor}}}; batch_size=1, 
     return DataLoader(tensors, counts[1], batch_size, shuffle, drop_last, generator, sampler)
 end
 
+# A tuple with arrays is tensors side by side, and no list of samples.
+const ArrayOrTensor = Union{Tensor,AbstractArray{<:Number}}
+as_tensors(data::Tuple{Vararg{ArrayOrTensor}}) = map(x -> x isa Tensor ? x : Tensor(x), data)
+as_tensors(data) = data
+
 DataLoader(f, count::Integer; batch_size=1, shuffle=false, drop_last=false, generator=nothing, sampler=nothing) =
     DataLoader(f, Int(count), batch_size, shuffle, drop_last, generator, sampler)
 
-DataLoader(data; options...) = DataLoader(i -> data[i], length(data); options...)
+function DataLoader(data; options...)
+    data isa Tuple{Vararg{ArrayOrTensor}} && return DataLoader(as_tensors(data); options...)
+    return DataLoader(i -> data[i], length(data); options...)
+end
 DataLoader(f::Function; options...) = throw(ArgumentError("DataLoader: a function needs the number of samples: DataLoader(f, count)"))
 
 Base.length(d::DataLoader) = d.drop_last ? d.count ÷ d.batch_size : cld(d.count, d.batch_size)
@@ -95,7 +103,7 @@ Base.getindex(s::Subset, i::Integer) = s.data[s.positions[i]]
     random_split(data, lengths; generator=nothing)
 
 Parts of `data` of these lengths, or of these fractions of it, drawn at random without overlap: the same for the same
-seed in every language. Tensors, and tuples of tensors, are divided along the first axis; other data become
+seed in every language. Tensors, and tuples of tensors and arrays, are divided along the first axis; other data become
 [`Subset`](@ref)s.
 
 ```julia
@@ -103,6 +111,7 @@ train, test = random_split((x, y), [0.8, 0.2])
 ```
 """
 function random_split(data, lengths; generator=nothing)
+    data = as_tensors(data)
     count = data isa Union{Tensor,Tuple{Vararg{Tensor}}} ? size(first(listed(data)), 1) : length(data)
     counts = part_lengths(count, lengths)
     sum(counts) == count || throw(ArgumentError("random_split: lengths: expected a sum of $count, got $(sum(counts))"))

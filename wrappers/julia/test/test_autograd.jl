@@ -2,6 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gradients, modes, hooks and functions written in Julia.
 
+@testset "test_gradients_of_a_list_are_cleared" begin
+    w, b = leaf([1.0, 2.0]), leaf([3.0])
+    for list in ([w, b], (w, b))
+        backward!(sum(w .* b))
+        @test grad(w) !== nothing && grad(b) !== nothing
+        zero_grad!(list)
+        @test grad(w) === nothing && grad(b) === nothing
+    end
+end
+
 @testset "test_backward_accumulates_into_leaves" begin
     x = leaf([1.0, 2.0])
     @test grad(x) === nothing

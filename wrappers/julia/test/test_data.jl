@@ -23,6 +23,16 @@ end
     @test Array(first(loader)) != Array(first(loader))
 end
 
+@testset "test_arrays_side_by_side_are_samples_like_tensors" begin
+    x, y = Float32[1 2; 3 4; 5 6], 1:3
+    (rows, numbers) = first(DataLoader((x, y); batch_size=2))
+    @test rows isa Tensor && Array(rows) == x[1:2, :] && Array(numbers) == [1, 2]
+    @test length(DataLoader((x, Tensor(collect(y))); batch_size=2)) == 2
+    parts = random_split((x, y), [2, 1])
+    @test map(part -> size(part[1], 1), parts) == [2, 1]
+    @test_throws DimensionMismatch DataLoader((x, 1:2))
+end
+
 @testset "test_functions_are_datasets" begin
     loader = DataLoader(i -> (Tensor([i, 10i]), Tensor(i)), 5; batch_size=2)
     batches = collect(loader)

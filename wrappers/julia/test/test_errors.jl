@@ -15,6 +15,13 @@
     end
 end
 
+@testset "test_wrong_arguments_of_layers_and_rules_get_a_hint" begin
+    hinted(f) = message_of(MethodError, f)
+    @test occursin("Layers take tensors: write Tensor(x).", hinted(() -> Dense(3 => 2)(ones(2, 3))))
+    @test occursin("Options of a rule have names: Adam(lr=0.1).", hinted(() -> Adam(0.1)))
+    @test !occursin("Layers", hinted(() -> Dense(3 => 2)("text")))
+end
+
 @testset "test_errors_carry_the_librarys_words" begin
     t = Tensor([1.0 2; 3 4])
     shape = try; t * Tensor(ones(3, 3)); catch e; e; end
