@@ -152,6 +152,36 @@ TEST(Pool, adaptive_average_covers_the_input_evenly) {
   EXPECT_EQ(ops::adaptive_avg_pool<2>(x, larger).sizes(), (Dims{1, 1, 2, 6}));
 }
 
+// Windows of all lengths around those of registers, with ties, zeros of both signs and NaNs.
+TEST(Pool, adaptive_maxima_of_long_windows_are_the_first_largest_numbers) {
+  const Dims outputs{3};
+  for (size_t length = 40; length < 240; ++length) {
+    for (const float rare : {5.0F, NAN}) {
+      std::vector<float> numbers;
+      for (size_t i = 0; i < length; ++i) {
+        const float common = -static_cast<float>(i * 7 % 5);
+        numbers.push_back(i % 61 == 50 ? rare : common == 0 && i % 3 == 0 ? 0.0F : common);
+      }
+      const Tensor x = test::f32(Dims{1, 1, static_cast<int64_t>(length)}, numbers);
+      const auto maxima = values(ops::adaptive_max_pool<1>(x, outputs));
+      const auto [y, positions] = ops::adaptive_max_pool_with_positions<1>(x, outputs);
+      for (size_t o = 0; o < 3; ++o) {
+        size_t best = o * length / 3;
+        for (size_t i = best; i < ((o + 1) * length + 2) / 3; ++i) {
+          if (std::isnan(numbers[i]) || numbers[i] > numbers[best]) best = i;
+        }
+        EXPECT_EQ(values<int64_t>(positions)[o], static_cast<int64_t>(best)) << length;
+        for (const double found : {maxima[o], values(y)[o]}) {
+          EXPECT_EQ(std::isnan(found), std::isnan(numbers[best])) << length;
+          if (std::isnan(found)) continue;
+          EXPECT_EQ(found, numbers[best]) << length;
+          EXPECT_EQ(std::signbit(found), std::signbit(numbers[best])) << length;
+        }
+      }
+    }
+  }
+}
+
 TEST(Pool, the_first_of_equal_numbers_wins_and_a_nan_wins_always) {
   const Tensor x = test::f32(Dims{1, 1, 2, 4}, {1, 1, 5, NAN, 0, 1, 2, 9});
   const Dims two{2};

@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "backend/cpu/isa/lanes.h"
 #include "backend/cpu/nn/pool_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
@@ -125,30 +126,53 @@ inline void max_inside(const PoolAxis& width, const T* row, int64_t offset, int6
   }
 }
 
-// Windows from here on are vectorised along the window.
+// The maximum of at least a register of numbers; false if one of them is a NaN.
+template <class T>
+inline bool max_of_run(const T* numbers, int64_t count, T& most) {
+  using V = Vec<T>;
+  NanSeen nan;
+  V first(-std::numeric_limits<T>::infinity());
+  V second = first;
+  const auto take = [&](const T* one, const T* two) {
+    const V a = V::load(one);
+    const V b = V::load(two);
+    nan.look(a, b);
+    first = greater_of(first, a);
+    second = greater_of(second, b);
+  };
+  int64_t i = 0;
+  for (; i + 2 * V::kSize <= count; i += 2 * V::kSize) take(numbers + i, numbers + i + V::kSize);
+  if (i < count) {  // some numbers a second time
+    const T* last = numbers + count - V::kSize;
+    take(std::min(numbers + i, last), last);
+  }
+  most = largest_lane(greater_of(first, second));
+  return !nan.any_seen();
+}
+
+// Windows longer than this are vectorised along the window.
 inline constexpr int64_t kLongWindow = 16;
+static_assert(kLongWindow >= Vec<float>::kSize);
 
 template <class T, class Index>
 inline void max_edge(const PoolAxis& width, const T* row, int64_t offset, int64_t first, int64_t o,
                      Best<T, Index>& best) {
   const int64_t begin = width.begin[o];
   const int64_t end = width.end[o];
-  if (width.dilation == 1 && end - begin > kLongWindow) {
-    T most = -std::numeric_limits<T>::infinity();
-    int unordered = 0;
-#pragma omp simd reduction(max : most) reduction(| : unordered)
-    for (int64_t i = begin; i < end; ++i) {
-      most = most < row[i] ? row[i] : most;
-      unordered |= row[i] != row[i] ? 1 : 0;
-    }
-    if (unordered == 0) {
-      int64_t at = begin;
+  T most;
+  if (width.dilation == 1 && end - begin > kLongWindow &&
+      max_of_run(row + begin, end - begin, most)) {
+    int64_t at = begin;
+    if (!std::is_same_v<Index, NoPosition> || most == 0) {  // a zero has its own sign
+      while (at + Vec<T>::kSize <= end && !any(Vec<T>::load(row + at) == Vec<T>(most)))
+        at += Vec<T>::kSize;
       while (row[at] != most) ++at;
-      best.offer(o - first, row[at], static_cast<Index>(offset + at));  // with its own sign of 0
-      return;
+      most = row[at];
     }
+    best.offer(o - first, most, static_cast<Index>(offset + at));
+    return;
   }
-  for (int64_t i = width.begin[o]; i < width.end[o]; i += width.dilation) {
+  for (int64_t i = begin; i < end; i += width.dilation) {
     best.offer(o - first, row[i], static_cast<Index>(offset + i));
   }
 }

@@ -8,18 +8,11 @@
 
 #include "backend/common/math_f32.h"
 #include "backend/common/math_f64.h"
+#include "backend/cpu/isa/lanes.h"
 #include "backend/cpu/nn/softmax_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
 
-template <class T>
-inline T largest_lane(Vec<T> a) {
-  T lanes[Vec<T>::kSize];
-  a.store(lanes);
-  T result = lanes[0];
-  for (const T lane : lanes) result = result < lane ? lane : result;
-  return result;
-}
 template <class T>
 inline T sum_of_lanes(Vec<T> a, int64_t count = Vec<T>::kSize) {
   T lanes[Vec<T>::kSize];

@@ -156,7 +156,9 @@ class Pool {
 
   void forward() const {
     const int64_t rows = shape_.axes[0].output * shape_.axes[1].output;
-    const int64_t cost = shape_.axes[2].output * shape_.channels * window_;
+    // Windows of different sizes cover the plane about once.
+    const int64_t cost = plan_.adaptive != 0 ? std::max(in_plane(), out_plane()) / rows
+                                             : shape_.axes[2].output * shape_.channels * window_;
     for_rows(planes_, rows, cost, [&](int64_t plane, int64_t begin, int64_t end) {
       const T* in = in_ + plane * in_plane();
       T* out = out_ + plane * out_plane();
