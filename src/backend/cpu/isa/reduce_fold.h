@@ -204,13 +204,25 @@ template <class F, class T, class S, bool kFused, int kVectors>
 [[gnu::always_inline]] inline void fold_rows(int64_t j, const AcrossRows& rows,
                                              typename S::Element* totals, double p) {
   S state[kVectors];
+  const auto fold = [&]<class G>() {
 #pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) state[v] = S::load(totals + j + v * S::kSize);
-  for (int64_t r = 0; r < rows.count; ++r) {
-    const Stored<T>* row = row_at<T>(rows, r, j);
+    for (int v = 0; v < kVectors; ++v) state[v] = S::load(totals + j + v * S::kSize);
+    for (int64_t r = 0; r < rows.count; ++r) {
+      const Stored<T>* row = row_at<T>(rows, r, j);
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v)
-      state[v] = with_element<F, kFused>(state[v], load_as<S, T>(row + v * S::kSize), p);
+      for (int v = 0; v < kVectors; ++v)
+        state[v] = with_element<G, kFused>(state[v], load_as<S, T>(row + v * S::kSize), p);
+    }
+  };
+  if constexpr (std::is_same_v<F, math::Nansum> && std::is_floating_point_v<T>) {
+    // NaNs are rare: without any, the sums are those of all elements.
+    fold.template operator()<math::Sum>();
+    S sum = state[0];
+#pragma GCC unroll 8
+    for (int v = 1; v < kVectors; ++v) sum = sum + state[v];
+    if (any(sum != sum)) fold.template operator()<F>();
+  } else {
+    fold.template operator()<F>();
   }
 #pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) state[v].store(totals + j + v * S::kSize);
