@@ -138,6 +138,10 @@ class Walk {
   void find_lone(const RowTypes& types);
   [[nodiscard]] bool needs_no_buffers() const;
   [[nodiscard]] bool has_plain_rows() const;
+  // Whether one element is that of a whole row, for which a buffer has room.
+  [[nodiscard]] bool fills_row(const Operand& operand) const {
+    return operand.strides[1] == 0 && plan_.sizes[1] <= block_;
+  }
   const void* lone_element(const Cursor& cursor, Buffers& buffers) const;
   bool apply(int64_t count, void* out, const void* const* in) const {
     if (lone_ < 0) return kernel_.row(count, out, in, plan_.params);
@@ -241,12 +245,15 @@ bool Walk::needs_no_buffers() const {
   return lone_ < 0 || input_[lone_].constant;
 }
 
-// The rows of a matrix are taken from memory and written there as they are.
+// The rows of a matrix are taken from memory and written there as they are, but for inputs that are
+// one element for a row.
 bool Walk::has_plain_rows() const {
   if (plan_.ndim != 2 || !by_row_ || stream_ || tiled_ || lone_cast_ != nullptr) return false;
   if (!output_.unit || output_.cast != nullptr) return false;
   for (int k = 0; k < inputs_; ++k) {
-    if (k != lone_ && (!input_[k].unit || input_[k].cast != nullptr)) return false;
+    if (k == lone_) continue;
+    if (input_[k].cast != nullptr || input_[k].constant) return false;
+    if (!input_[k].unit && !fills_row(input_[k])) return false;
   }
   return true;
 }
@@ -344,6 +351,7 @@ bool Walk::run_part(int64_t begin, int64_t end) const {
 
 // As run_part, without what a row costs there beside its elements.
 bool Walk::run_rows(int64_t begin, int64_t end) const {
+  Buffers buffers;
   const int64_t columns = plan_.sizes[1];
   int64_t row = begin / columns;
   int64_t column = begin % columns;
@@ -354,7 +362,12 @@ bool Walk::run_rows(int64_t begin, int64_t end) const {
       return operand.data + row * operand.strides[0] + column * operand.strides[1];
     };
     const void* in[kMaxInputs] = {};
-    for (int k = 0; k < inputs_; ++k) in[k] = at(input_[k]);
+    for (int k = 0; k < inputs_; ++k) {
+      in[k] = at(input_[k]);
+      if (k == lone_ || input_[k].strides[1] != 0) continue;
+      repeat(input_[k], at(input_[k]), count, buffers.input[k]);
+      in[k] = buffers.input[k];
+    }
     ok &= apply(count, at(output_), in);
     linear += count;
   }
