@@ -4,12 +4,14 @@
 
 #include <cmath>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "base/scalar_range.h"
 #include "ops/create/copy.h"
 #include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/ternary.h"
 #include "ops/shape/shape.h"
 
 namespace tsr::ops {
@@ -56,7 +58,12 @@ Tensor add_product(const char* node, const Tensor& input, const Tensor& left, co
   if (grad) check_saves({save_input(saved_left), save_input(saved_right)});
   Result result = allocate_apart(out, shape, input.dtype(), input.device(), grad,
                                  {&input, &left, &right}, true);
-  if (result.value().numel() != 0) {
+  // The product of a column and a row is computed beside the addition, in one pass.
+  const bool outer = left.sizes().back() == 1 && Dims(shape) == full;
+  if (outer && factors.beta == 1) {
+    const Unrecorded pause;
+    addcmul(input, left, right, scale, Out::into(result.value()));
+  } else if (result.value().numel() != 0) {
     if (factors.beta != 0) copy_memory(result.value(), input);
     launch_gemm(make_view(result.value(), full, contiguous_strides(full), result.value().offset()),
                 left, right, scale, keep);
