@@ -58,6 +58,9 @@ class Reduction {
                     const int64_t* strides, Buffers& buffers) const;
   void fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const;
   void fold_row(const std::byte* row, void* state) const;
+  template <class Fold>
+  void change_state(int64_t* states, int64_t j, const Fold& fold) const;
+  void fold_rows(Cursor& cursor, int64_t count, int64_t* states) const;
   void fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
                    int64_t stride) const;
   [[nodiscard]] bool side_by_side(int64_t width) const;
@@ -166,6 +169,29 @@ void Reduction::fold_row(const std::byte* row, void* state) const {
   for (int64_t i = 0; i < plan_.reduced_numel; i += kLongRun) {
     kernel_.along(std::min(kLongRun, plan_.reduced_numel - i), row + i * size_, i, state,
                   plan_.params);
+  }
+}
+
+// Calls fold(state) with the state of result j of a block, whose words lie together there.
+template <class Fold>
+void Reduction::change_state(int64_t* states, int64_t j, const Fold& fold) const {
+  if (kernel_.words == 1) return fold(states + j);
+  int64_t state[kMaxWords];
+  for (int w = 0; w < kernel_.words; ++w) state[w] = states[w * kBlock + j];
+  fold(state);
+  for (int w = 0; w < kernel_.words; ++w) states[w * kBlock + j] = state[w];
+}
+
+// Folds the rows of `count` results from the cursor on, at most kBlock.
+void Reduction::fold_rows(Cursor& cursor, int64_t count, int64_t* states) const {
+  const int64_t step = plan_.kept_input_strides[plan_.kept_ndim - 1];
+  for (int64_t j = 0; j < count;) {
+    const int64_t run = std::min(count - j, cursor.left_in_row());
+    const auto* row =
+        static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.kept_input_strides);
+    for (const int64_t end = j + run; j < end; ++j, row += step)
+      change_state(states, j, [&](int64_t* state) { fold_row(row, state); });
+    cursor.advance_in_row(run);
   }
 }
 
@@ -284,24 +310,17 @@ Status Reduction::run_along() const {
   if (parts <= 1) {
     const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(plan_.reduced_numel, 1));
     const bool rows = takes_rows();
-    const auto* input = static_cast<const std::byte*>(plan_.input);
     parallel_for(plan_.kept_numel, grain, [&](int64_t begin, int64_t end) {
       int64_t states[kBlock * kMaxWords];
-      int64_t start[kMaxWords] = {};
-      kernel_.start(1, start, 1);
       Cursor cursor = kept_cursor(begin);
       for (int64_t kept = begin; kept < end; kept += kBlock) {
         const int64_t count = std::min(kBlock, end - kept);
-        for (int64_t j = 0; j < count; ++j) {
-          int64_t state[kMaxWords];
-          std::copy_n(start, kMaxWords, state);
-          if (rows) {
-            fold_row(input + cursor.offset(plan_.kept_input_strides), state);
-            cursor.advance_in_row(1);
-          } else {
+        kernel_.start(count, states, kBlock);
+        if (rows) fold_rows(cursor, count, states);
+        for (int64_t j = 0; j < count && !rows; ++j) {
+          change_state(states, j, [&](int64_t* state) {
             fold_along(kept + j, 0, plan_.reduced_numel, state);
-          }
-          for (int w = 0; w < kernel_.words; ++w) states[w * kBlock + j] = state[w];
+          });
         }
         write(kept, count, states, kBlock);
       }
