@@ -17,30 +17,47 @@
 
 namespace tsr {
 
-// The tangent of one tensor at one level. In two lists: of its tensor (the record's `cells`) and of
-// its level.
+// Note [Cells without the lock]
+// A level belongs to the thread that opened it, and only this thread changes the level's list of
+// cells. So it needs no lock for the common case: a tensor whose one cell, of a level of this
+// thread, stands in the block of its record. Another thread that ends a tensor with such a cell
+// leaves cell and block to the level's thread: as an orphan, under the lock.
+
+// The tangent of one tensor at one level. In two lists: of its tensor (the record's `cells`), which
+// needs the lock, and of its level.
 struct DualCell {
-  DualCell* next = nullptr;  // of the tensor
+  DualCell* next = nullptr;  // of the tensor; of an orphan: in the level's list of them
   DualCell* later = nullptr;
-  DualCell* earlier = nullptr;    // of the level; null in its first cell
-  ForwardLevel* level = nullptr;  // null in a cell inside a record that is not in use
-  TensorImpl* owner = nullptr;
+  DualCell* earlier = nullptr;                // of the level; null in its first cell
+  std::atomic<ForwardLevel*> level{nullptr};  // null in a cell inside a record that is not in use
+  TensorImpl* owner = nullptr;                // null: the tensor has ended
   Tensor tangent;
-  bool inside = false;  // in the block of its record, in whose list it always stays
+  bool inside = false;     // in the block of its record, in whose list it always stays
+  bool is_orphan = false;  // the level's thread frees it
 };
 
 struct ForwardLevel {
   int64_t id;
   ForwardLevel* outer;
   uint32_t depth;
+  ForwardLevel* below;  // the last one that the thread has opened before, also if ops do not see it
   DualCell* cells = nullptr;
+  std::atomic<DualCell*> orphans{nullptr};
 };
 
 namespace {
 
 std::atomic<int64_t> g_next_level{1};
-// Guards the lists of all cells: a tensor may end on any thread, also while its level ends.
+// Guards the tensors' lists of cells: a tensor may end on any thread, also while its level ends.
 constinit SpinLock g_cells;
+// The level that this thread has opened last.
+constinit thread_local ForwardLevel* t_opened = nullptr;
+
+bool is_of_this_thread(const ForwardLevel* level) noexcept {
+  const ForwardLevel* each = t_opened;
+  while (each != nullptr && each != level) each = each->below;
+  return each != nullptr;
+}
 
 TensorRecord* record_of(TensorImpl* impl) noexcept {
   return static_cast<TensorRecord*>(impl->autograd);
@@ -48,7 +65,7 @@ TensorRecord* record_of(TensorImpl* impl) noexcept {
 
 DualCell* new_cell(void* block, const Tensor& owner, ForwardLevel& level) noexcept {
   auto* cell = ::new (block) DualCell;
-  cell->level = &level;
+  cell->level.store(&level, std::memory_order_relaxed);
   cell->owner = owner.impl();
   return cell;
 }
@@ -61,28 +78,52 @@ void free_cell(DualCell* cell) noexcept {
 constexpr size_t kWideSize = sizeof(TensorRecord) + sizeof(DualCell);
 static_assert(sizeof(TensorRecord) % alignof(DualCell) == 0);
 
-// The next five need the lock.
-DualCell* find_cell(const TensorRecord* record, const ForwardLevel& level) noexcept {
-  DualCell* cell = record == nullptr ? nullptr : record->cells.load(std::memory_order_relaxed);
-  while (cell != nullptr && cell->level != &level) cell = cell->next;
-  return cell;
+DualCell* inside_cell(const TensorRecord* record) noexcept {
+  auto* block = reinterpret_cast<std::byte*>(const_cast<TensorRecord*>(record));
+  return reinterpret_cast<DualCell*>(block + sizeof(TensorRecord));
 }
+// The cell in the record's block, if the tensor has no other; else null.
+DualCell* only_cell(const TensorRecord* record) noexcept {
+  DualCell* first = record->cells.load(std::memory_order_acquire);
+  return record->wide && first == inside_cell(record) ? first : nullptr;
+}
+// Frees it, and the block that it is in, of which nothing else is left.
+void free_with_block(DualCell* cell) noexcept {
+  if (!cell->inside) return free_cell(cell);
+  std::destroy_at(cell);
+  small_free(reinterpret_cast<std::byte*>(cell) - sizeof(TensorRecord), kWideSize);
+}
+
+// Of the level's thread.
 void leave_level(DualCell& cell) noexcept {
-  (cell.earlier == nullptr ? cell.level->cells : cell.earlier->later) = cell.later;
+  ForwardLevel& level = *cell.level.load(std::memory_order_relaxed);
+  (cell.earlier == nullptr ? level.cells : cell.earlier->later) = cell.later;
   if (cell.later != nullptr) cell.later->earlier = cell.earlier;
 }
-void join_level(DualCell& cell) noexcept {
+void join_level(DualCell& cell, ForwardLevel& level) noexcept {
   cell.earlier = nullptr;
-  cell.later = cell.level->cells;
+  cell.later = level.cells;
   if (cell.later != nullptr) cell.later->earlier = &cell;
-  cell.level->cells = &cell;
-  cell.owner->add_flags(kDualFlag);
+  level.cells = &cell;
+}
+
+// The next four need the lock.
+DualCell* find_cell(const TensorRecord* record, const ForwardLevel& level) noexcept {
+  DualCell* cell = record == nullptr ? nullptr : record->cells.load(std::memory_order_relaxed);
+  while (cell != nullptr && cell->level.load(std::memory_order_relaxed) != &level)
+    cell = cell->next;
+  return cell;
+}
+void make_orphan(DualCell& cell, ForwardLevel& level) noexcept {
+  cell.is_orphan = true;
+  cell.next = level.orphans.load(std::memory_order_relaxed);
+  level.orphans.store(&cell, std::memory_order_relaxed);
 }
 // With an empty list the tensor may end on another thread without the lock, so storing the head of
 // the list comes last: after it nothing of the tensor is touched.
 void leave_tensor(DualCell& cell) noexcept {
   std::atomic<DualCell*>& cells = record_of(cell.owner)->cells;
-  cell.level = nullptr;
+  cell.level.store(nullptr, std::memory_order_relaxed);
   DualCell* first = cells.load(std::memory_order_relaxed);
   if (!cell.inside && first == &cell) {
     first = cell.next;
@@ -92,7 +133,8 @@ void leave_tensor(DualCell& cell) noexcept {
     before->next = cell.next;
   }
   const DualCell* used = first;
-  while (used != nullptr && used->level == nullptr) used = used->next;
+  while (used != nullptr && used->level.load(std::memory_order_relaxed) == nullptr)
+    used = used->next;
   if (used == nullptr) cell.owner->drop_flags(kDualFlag);
   cells.store(first, std::memory_order_release);
 }
@@ -109,8 +151,30 @@ void clear_level(ForwardLevel& level) noexcept {
   for (;;) {
     Tensor last;
     const std::lock_guard guard(g_cells);
-    if (level.cells == nullptr) return;
-    last = take_tangent(*level.cells);
+    DualCell* cell = level.cells;
+    if (cell == nullptr) return;
+    if (cell->owner != nullptr) {
+      last = take_tangent(*cell);
+      continue;
+    }
+    leave_level(*cell);
+    // Of one that is no orphan yet, free_block has still to come.
+    const bool is_orphan = cell->is_orphan;
+    cell->level.store(nullptr, std::memory_order_release);
+    if (is_orphan) free_with_block(cell);
+  }
+}
+
+void free_orphans(ForwardLevel& level) noexcept {
+  if (level.orphans.load(std::memory_order_relaxed) == nullptr) [[likely]]
+    return;
+  const std::lock_guard guard(g_cells);
+  DualCell* cell = level.orphans.exchange(nullptr, std::memory_order_relaxed);
+  while (cell != nullptr) {
+    DualCell* next = cell->next;
+    leave_level(*cell);
+    free_with_block(cell);
+    cell = next;
   }
 }
 
@@ -120,6 +184,7 @@ void leave_all_levels() noexcept {
     t_forward_mode.level = level->outer;
     update_record_mask();  // what runs later at the end of the thread sees no level
     clear_level(*level);
+    t_opened = level->below;
     delete level;
   }
 }
@@ -140,6 +205,8 @@ ForwardLevel& level_arg(int64_t id) {
 Tensor stored_tangent(const Tensor& tensor, const ForwardLevel& level) {
   const TensorRecord* record = tsr::record_of(tensor);
   if (record == nullptr || record->cells.load(std::memory_order_relaxed) == nullptr) return {};
+  if (const DualCell* only = only_cell(record); only != nullptr) [[likely]]
+    return only->level.load(std::memory_order_relaxed) == &level ? only->tangent : Tensor();
   const std::lock_guard guard(g_cells);
   const DualCell* cell = find_cell(record, level);
   return cell == nullptr ? Tensor() : cell->tangent;
@@ -161,12 +228,13 @@ void store_first(const Tensor& tensor, ForwardLevel& level, Tensor tangent) {
   record->wide = true;
   record->cells.store(cell, std::memory_order_relaxed);
   tensor.impl()->autograd = record;
-  const std::lock_guard guard(g_cells);
-  join_level(*cell);
+  tensor.impl()->add_flags_alone(kDualFlag);
+  join_level(*cell, level);
 }
 
 void store_tangent(const Tensor& tensor, ForwardLevel& level, Tensor tangent) {
   if (!tangent.defined()) return remove_cell(tensor, level);
+  free_orphans(level);
   TensorRecord* record = tsr::record_of(tensor);
   if (record == nullptr) return store_first(tensor, level, std::move(tangent));
   DualCell* fresh = new_cell(small_allocate(sizeof(DualCell)), tensor, level);
@@ -180,7 +248,8 @@ void store_tangent(const Tensor& tensor, ForwardLevel& level, Tensor tangent) {
   fresh->tangent = std::move(tangent);
   fresh->next = record->cells.load(std::memory_order_relaxed);
   record->cells.store(fresh, std::memory_order_relaxed);
-  join_level(*fresh);
+  tensor.impl()->add_flags(kDualFlag);
+  join_level(*fresh, level);
 }
 
 // ---- tangents with the layout of their tensor ----
@@ -310,7 +379,8 @@ int64_t enter_forward_level() {
             nullptr, "the system has no memory to close the level when the thread ends");
   ForwardMode& mode = t_forward_mode;
   mode.level = new ForwardLevel{g_next_level.fetch_add(1, std::memory_order_relaxed), mode.level,
-                                mode.depth};
+                                mode.depth, t_opened};
+  t_opened = mode.level;
   update_record_mask();
   return mode.level->id;
 }
@@ -323,6 +393,7 @@ void exit_forward_level(int64_t id) {
   t_forward_mode.level = level.outer;
   update_record_mask();
   clear_level(level);
+  t_opened = level.below;
   delete &level;
 }
 
@@ -444,27 +515,48 @@ Tensor fit_tangent(Tensor tensor, DimsView sizes, DType dtype) {
 }
 
 void drop_cells(TensorRecord& record) noexcept {
-  DualCell* cell;
-  {
-    const std::lock_guard guard(g_cells);
-    cell = record.cells.exchange(nullptr, std::memory_order_relaxed);
-    for (DualCell* each = cell; each != nullptr; each = each->next) {
-      if (each->level != nullptr) leave_level(*each);
+  if (DualCell* only = only_cell(&record); only != nullptr) {
+    ForwardLevel* level = only->level.load(std::memory_order_relaxed);
+    if (level != nullptr && is_of_this_thread(level)) [[likely]] {
+      leave_level(*only);
+      only->level.store(nullptr, std::memory_order_relaxed);
+      record.cells.store(nullptr, std::memory_order_relaxed);
+      return;
     }
   }
-  while (cell != nullptr) {
-    DualCell* next = cell->next;
-    if (cell->inside) {
-      std::destroy_at(cell);
-    } else {
-      free_cell(cell);
+  for (;;) {
+    Tensor last;  // goes after the lock
+    const std::lock_guard guard(g_cells);
+    DualCell* cell = record.cells.load(std::memory_order_relaxed);
+    if (cell == nullptr) return;
+    record.cells.store(cell->next, std::memory_order_relaxed);
+    last = std::move(cell->tangent);
+    ForwardLevel* level = cell->level.load(std::memory_order_relaxed);
+    if (level != nullptr && is_of_this_thread(level)) {
+      leave_level(*cell);
+      cell->level.store(nullptr, std::memory_order_relaxed);
+      level = nullptr;
     }
-    cell = next;
+    cell->owner = nullptr;
+    if (cell->inside) continue;  // free_block
+    if (level == nullptr) {
+      free_cell(cell);
+    } else {
+      make_orphan(*cell, *level);
+    }
   }
 }
 
-size_t size_of_block(const TensorRecord& record) noexcept {
-  return record.wide ? kWideSize : sizeof(TensorRecord);
+void free_block(TensorRecord* record, bool wide) noexcept {
+  if (!wide) return small_free(record, sizeof(TensorRecord));
+  DualCell* cell = inside_cell(record);
+  if (cell->level.load(std::memory_order_acquire) != nullptr) {
+    const std::lock_guard guard(g_cells);
+    // The level may have ended meanwhile.
+    ForwardLevel* level = cell->level.load(std::memory_order_relaxed);
+    if (level != nullptr) return make_orphan(*cell, *level);
+  }
+  free_with_block(cell);
 }
 
 }  // namespace tsr

@@ -107,7 +107,7 @@ void copy_tangents(const Tensor& from, const Tensor& to);
 
 // For the end of a tensor that has cells.
 void drop_cells(TensorRecord& record) noexcept;
-// The memory of the record with what stands behind it.
-[[nodiscard]] size_t size_of_block(const TensorRecord& record) noexcept;
+// Frees the memory of a record that has been destroyed, and what stands behind it if it is `wide`.
+void free_block(TensorRecord* record, bool wide) noexcept;
 
 }  // namespace tsr

@@ -31,9 +31,15 @@ struct DyingRecords {
 };
 constinit thread_local DyingRecords t_dying;
 
-void free_record(TensorRecord* record, size_t size = sizeof(TensorRecord)) noexcept {
+void free_record(TensorRecord* record) noexcept {
   record->~TensorRecord();
-  small_free(record, size);
+  small_free(record, sizeof(TensorRecord));
+}
+// As free_record, for one that may have had cells.
+void free_wide(TensorRecord* record) noexcept {
+  const bool wide = record->wide;
+  record->~TensorRecord();
+  free_block(record, wide);
 }
 
 // Of a record that may hold the last reference to another one.
@@ -45,7 +51,7 @@ void free_record(TensorRecord* record, size_t size = sizeof(TensorRecord)) noexc
   }
   mine.running = true;
   while (record != nullptr) {
-    free_record(record, size_of_block(*record));
+    free_wide(record);
     record = mine.first;
     if (record != nullptr) mine.first = record->next_dying;
   }
@@ -73,7 +79,7 @@ void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_
   if (record->cells.load(std::memory_order_acquire) != nullptr) [[unlikely]] {
     drop_cells(*record);
     if (record->grad.defined() || record->base.defined()) return free_queued(record);
-    return free_record(record, size_of_block(*record));
+    return free_wide(record);
   }
   if (!record->grad.defined() && !record->base.defined()) return free_record(record);
   free_queued(record);

@@ -12,6 +12,7 @@
 
 #include "autograd/forward.h"
 #include "autograd/hooks.h"
+#include "autograd/ownership.h"
 #include "support/effort.h"
 #include "toy_ops.h"
 
@@ -149,9 +150,10 @@ TEST_F(Threads, last_references_to_one_graph_go_on_different_threads) {
   }
 }
 
-// Leaves that require grad, so that their tangents have cells apart from their records. The other
-// thread owns their memory and uses it again. Both go from the last to the first.
-TEST_F(Threads, duals_end_on_one_thread_while_their_level_ends_on_another) {
+// Ends duals of `make_one` on one thread while their level ends on the other. The other thread owns
+// their memory and uses it again. Both go from the last to the first.
+template <class MakeOne>
+void end_duals_and_their_level(const MakeOne& make_one) {
   const Tensor tangent = make({1}, {1});
   for (int round = 0; round < effort(200, 30); ++round) {
     const int64_t level = enter_forward_level();
@@ -159,12 +161,13 @@ TEST_F(Threads, duals_end_on_one_thread_while_their_level_ends_on_another) {
     std::latch made(1);
     std::latch start(2);
     std::thread other([&] {
-      for (int i = 0; i < 100; ++i) duals.push_back(leaf({1}, {1}));
+      for (int i = 0; i < 100; ++i) duals.push_back(make_one());
       made.count_down();
       std::vector<Tensor> others;
       start.arrive_and_wait();
       while (!duals.empty()) {
-        while (duals.back().has(kDualFlag)) {
+        // In every second round it follows the end of the level, else it does not wait for that.
+        while (round % 2 == 0 && duals.back().has(kDualFlag)) {
         }
         duals.pop_back();
         others.push_back(make({1}, {2}));
@@ -175,6 +178,76 @@ TEST_F(Threads, duals_end_on_one_thread_while_their_level_ends_on_another) {
     start.arrive_and_wait();
     exit_forward_level(level);
     other.join();
+    EXPECT_TRUE(owns_alone(tangent));
+  }
+}
+
+// Leaves that require grad, so that their tangents have cells apart from their records.
+TEST_F(Threads, duals_end_on_one_thread_while_their_level_ends_on_another) {
+  end_duals_and_their_level([] { return leaf({1}, {1}); });
+}
+TEST_F(Threads, duals_with_one_block_end_while_their_level_ends_on_another_thread) {
+  end_duals_and_their_level([] { return make({1}, {1}); });
+}
+
+// The thread of the level frees what is left of the duals, and makes new ones meanwhile.
+TEST_F(Threads, duals_end_on_one_thread_while_another_uses_their_level) {
+  const Tensor tangent = make({1}, {1});
+  const int64_t number = enter_forward_level();
+  ForwardLevel& level = *t_forward_mode.level;
+  const auto add_dual = [&](std::vector<Tensor>& to, bool apart) {
+    to.push_back(apart ? leaf({1}, {1}) : make({1}, {1}));
+    set_fitting_tangent(to.back(), level, tangent);
+  };
+  for (int round = 0; round < effort(200, 30); ++round) {
+    std::vector<Tensor> duals;
+    for (int i = 0; i < 100; ++i) add_dual(duals, i % 3 == 0);
+    std::latch start(2);
+    std::thread other([&, taken = std::move(duals)]() mutable {
+      start.arrive_and_wait();
+      while (!taken.empty()) taken.pop_back();
+    });
+    start.arrive_and_wait();
+    std::vector<Tensor> mine;
+    for (int i = 0; i < 100; ++i) {
+      add_dual(mine, i % 3 == 1);
+      EXPECT_TRUE(tangent_of(mine.back(), level).is_same(tangent));
+      if (i % 4 == 0) mine.erase(mine.begin());
+    }
+    other.join();
+    mine.clear();
+    EXPECT_TRUE(owns_alone(tangent));  // at once, not when the level ends
+  }
+  exit_forward_level(number);
+}
+
+// A tensor with tangents of two threads: each level ends without the other's.
+TEST_F(Threads, levels_of_two_threads_end_while_a_tensor_has_tangents_of_both) {
+  const Tensor tangent = make({1}, {1});
+  for (int round = 0; round < effort(200, 30); ++round) {
+    Tensor dual = make({1}, {1});
+    const int64_t level = enter_forward_level();
+    set_fitting_tangent(dual, *t_forward_mode.level, tangent);
+    std::latch both(2);
+    std::latch seen(2);
+    std::thread other([&, shared = dual]() mutable {
+      const int64_t inner = enter_forward_level();
+      set_fitting_tangent(shared, *t_forward_mode.level, tangent);
+      both.arrive_and_wait();
+      EXPECT_TRUE(tangent_of(shared, *t_forward_mode.level).is_same(tangent));
+      seen.arrive_and_wait();
+      exit_forward_level(inner);
+      shared.reset();
+    });
+    both.arrive_and_wait();
+    EXPECT_TRUE(tangent_of(dual, *t_forward_mode.level).is_same(tangent));
+    seen.arrive_and_wait();
+    if (round % 2 == 0) dual.reset();
+    exit_forward_level(level);
+    other.join();
+    EXPECT_FALSE(dual.defined() && dual.has(kDualFlag));
+    dual.reset();
+    EXPECT_TRUE(owns_alone(tangent));
   }
 }
 
