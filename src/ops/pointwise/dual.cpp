@@ -22,6 +22,11 @@ bool is_sum(BinaryOp op) {
   return op == BinaryOp::kAdd || op == BinaryOp::kSubtract;
 }
 
+// Whether it may have a tangent: that of a view is the tangent of its base.
+bool may_be_dual(const Tensor& operand) {
+  return operand.defined() && (operand.has(kDualFlag) || operand.has(kViewFlag));
+}
+
 // 16-bit floats have rows of sums and products of tensors; complex numbers none of a number.
 bool has_rows(BinaryOp op, const Arg& a, const Arg& b, DType dtype) {
   const bool tensors = a.is_tensor() && b.is_tensor();
@@ -78,6 +83,8 @@ Tensor dual_binary(const BinaryRule& rule, const Arg& a, const Arg& b, DType com
   const Tensor& second = b.is_tensor() ? b.tensor() : none;
   const Tensor& like = a.is_tensor() ? first : second;
   if (!is_plain(like, compute)) return {};
+  // The tangent of a sum with a constant is that of the other operand.
+  if (is_sum(rule.op) && !(may_be_dual(first) && may_be_dual(second))) return {};
   if (a.is_tensor() && b.is_tensor() && !second.is_same(first) &&
       (!is_plain(second, compute) || second.sizes() != first.sizes())) {
     return {};

@@ -22,6 +22,11 @@ void launch_unary(kernel::UnaryOp op, const Tensor& result, const Tensor& source
 Tensor launch_fused(kernel::BinaryOp op, const Tensor& g, const Tensor& saved,
                     std::initializer_list<double> params);
 
+// Whether there may be a kernel for the value and its tangent.
+inline bool has_dual(const UnaryRule& rule) {
+  return rule.fused != kernel::BinaryOp::kNone || rule.op == kernel::UnaryOp::kNegative;
+}
+
 // Sets the tangent of `output` by the rule's fused derivative in the common case of forward mode.
 // False: another case, and nothing has been done.
 bool push_fused(const UnaryRule& rule, const Tensor& input, const Tensor& saved,
@@ -34,8 +39,7 @@ Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
                  std::initializer_list<double> params, Derivative derivative) {
   const DType compute = compute_dtype(rule.type, input.dtype());
   const bool grad = rule.node != nullptr && is_differentiable(compute) && needs_grad(input);
-  if (grad && rule.fused != kernel::BinaryOp::kNone && forward_enabled() && out.is_fresh())
-      [[unlikely]] {
+  if (grad && has_dual(rule) && forward_enabled() && out.is_fresh()) [[unlikely]] {
     if (Tensor value = dual_unary(rule, input, compute, params); value.defined()) return value;
   }
   // The in-place form destroys what the derivative wants to read.

@@ -21,7 +21,9 @@ SIZES = (1, 7, 1000, 1024, 1025, 4096, 40_001, 70_000)
 
 UNARY: dict[str, Function] = {
     name: getattr(ts, name)
-    for name in ("abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "square", "sin", "cos", "tan", "tanh", "sigmoid")
+    for name in (
+        "abs", "negative", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "square", "sin", "cos", "tan", "tanh", "sigmoid",
+    )
 } | {"relu": F.relu, "silu": F.silu, "gelu": F.gelu, "leaky_relu": lambda x: F.leaky_relu(x, 0.1)}
 BINARY: dict[str, Function] = {"add": ts.add, "subtract": ts.subtract, "multiply": ts.multiply, "divide": ts.divide}
 NUMBERS: dict[str, Function] = {
@@ -160,6 +162,28 @@ def test_a18_numbers_that_are_not_finite_go_through() -> None:
             _, wanted, _ = push(op, [a, b], tangents, recorded=True)
             np.testing.assert_array_equal(value, numbers(op(a, b)))
             np.testing.assert_array_equal(tangent, wanted)
+    for function in (*NUMBERS.values(), ts.negative):
+        value, tangent, families = push(function, [a], [b])
+        _, wanted, _ = push(function, [a], [b], recorded=True)
+        assert families in (["dual_binary"], ["dual_unary"])
+        np.testing.assert_array_equal(value, numbers(function(a)))
+        np.testing.assert_array_equal(tangent, wanted)
+
+
+def test_a18_sums_of_views_and_constants() -> None:
+    x, t = positive(64, seed=1, dtype=ts.float32), positive(64, seed=2, dtype=ts.float32)
+    halves = numbers(t)[:32], numbers(t)[32:]
+    for function, wanted in (
+        (lambda v: v[:32] + v[32:], halves[0] + halves[1]),
+        (lambda v: v[:32] - v[32:], halves[0] - halves[1]),
+        (lambda v: v[:32] + x[32:], halves[0]),
+        (lambda v: x[32:] - v[:32], -halves[0]),
+        (lambda v: v - x, numbers(t)),
+        (lambda v: x - v, -numbers(t)),
+    ):
+        value, tangent, _ = push(function, [x], [t])
+        np.testing.assert_array_equal(value, numbers(function(x)))
+        np.testing.assert_allclose(tangent, wanted, rtol=1e-6)
 
 
 def test_a18_large_arrays_and_threads_give_the_same_numbers() -> None:

@@ -48,6 +48,7 @@ void product_row(int64_t count, void* value, void* tangent, const void* const* i
 }
 
 // The tangent is (t - y u) / b. Two loops: the divisions of one would leave fewer loads in flight.
+// Without in[0] the value is there already.
 template <class M, bool kFirst, bool kSecond>
 void quotient_row(int64_t count, void* value, void* tangent, const void* const* in) {
   using V = typename Access<M>::Value;
@@ -55,7 +56,7 @@ void quotient_row(int64_t count, void* value, void* tangent, const void* const* 
   const auto of_second = [](V y, V u, V b) { return -(y * u) / b; };
   const auto of_both = [](V t, V y, V u, V b) { return (t - y * u) / b; };
   const void* values = value;
-  loop<M>(count, value, quotient, in[0], in[1]);
+  if (in[0] != nullptr) loop<M>(count, value, quotient, in[0], in[1]);
   if constexpr (kFirst && kSecond)
     loop<M>(count, tangent, of_both, in[2], values, in[3], in[1]);
   else if constexpr (kFirst)

@@ -112,10 +112,9 @@ Status missing() {
                  "expected an op with a tangent in one pass, got one that has none");
 }
 
-// Sums and differences of two tangents: the op itself.
-Status sum(const DualPlan& plan, Row row) {
-  if (row == nullptr || plan.tangents[0] == nullptr || plan.tangents[1] == nullptr)
-    return missing();
+// The op itself gives the tangent.
+Status linear(const DualPlan& plan, Row row) {
+  if (row == nullptr) return missing();
   walk(plan, [&](const Block& block) {
     row(block.count, block.value, block.operands, plan.params);
     row(block.count, block.tangent, block.tangents, plan.params);
@@ -124,7 +123,7 @@ Status sum(const DualPlan& plan, Row row) {
 }
 
 // With a number as one operand, whose tangent is zero.
-Status with_number(BinaryOp op, const DualPlan& plan, BesideRow beside) {
+Status with_number(BinaryOp op, const DualPlan& plan, BesideRow beside, DualRow row) {
   if (beside == nullptr) return missing();
   const bool first = plan.operands[0] == nullptr;  // the number
   const int k = first ? 1 : 0;
@@ -136,19 +135,10 @@ Status with_number(BinaryOp op, const DualPlan& plan, BesideRow beside) {
     });
     return kernel::kOk;
   }
-  // The tangent of y = number / b: -(y t) / b.
-  const Row multiply = find_kernel(BinaryOp::kMultiply, plan.dtype)->row;
-  const Row divide = find_kernel(BinaryOp::kDivide, plan.dtype)->row;
-  const Row negative = find_kernel(UnaryOp::kNegative, plan.dtype)->row;
   walk(plan, [&](const Block& block) {
-    void* out = block.tangent;
     beside(block.count, block.value, block.operands[1], number, true);
-    const void* in[] = {block.value, block.tangents[1]};
-    multiply(block.count, out, in, plan.params);
-    in[0] = out;
-    negative(block.count, out, in, plan.params);
-    in[1] = block.operands[1];
-    divide(block.count, out, in, plan.params);
+    const void* in[] = {nullptr, block.operands[1], nullptr, block.tangents[1]};
+    row(block.count, block.value, block.tangent, in);
   });
   return kernel::kOk;
 }
@@ -157,9 +147,10 @@ Status with_number(BinaryOp op, const DualPlan& plan, BesideRow beside) {
 
 Status dual_unary(UnaryOp op, const DualPlan& plan) {
   const PointwiseKernel* function = find_kernel(op, plan.dtype);
+  if (function == nullptr || function->result != plan.dtype) return missing();
+  if (op == UnaryOp::kNegative) return linear(plan, function->row);
   const PointwiseKernel* derivative = find_kernel(plan.derivative, plan.dtype);
-  if (function == nullptr || derivative == nullptr || function->result != plan.dtype)
-    return missing();
+  if (derivative == nullptr) return missing();
   walk(plan, [&](const Block& block) {
     function->row(block.count, block.value, block.operands, plan.params);
     const void* saved = plan.reads_value != 0 ? block.value : block.operands[0];
@@ -172,13 +163,14 @@ Status dual_unary(UnaryOp op, const DualPlan& plan) {
 Status dual_binary(BinaryOp op, const DualPlan& plan) {
   const PointwiseKernel* kernel = find_kernel(op, plan.dtype);
   if (kernel == nullptr) return missing();
-  if (op == BinaryOp::kAdd || op == BinaryOp::kSubtract) return sum(plan, kernel->row);
   const bool first = plan.tangents[0] != nullptr;
   const bool second = plan.tangents[1] != nullptr;
+  if (op == BinaryOp::kAdd || op == BinaryOp::kSubtract)
+    return first && second ? linear(plan, kernel->row) : missing();
   const DualRow row = rows_of<PointwiseRows>().dual(op, plan.dtype, first, second);
   if (row == nullptr) return missing();
   if (plan.operands[0] == nullptr || plan.operands[1] == nullptr)
-    return with_number(op, plan, kernel->beside);
+    return with_number(op, plan, kernel->beside, row);
   walk(plan, [&](const Block& block) {
     const void* in[] = {block.operands[0], block.operands[1], block.tangents[0], block.tangents[1]};
     row(block.count, block.value, block.tangent, in);
