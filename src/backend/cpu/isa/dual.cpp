@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products and quotients with their tangents, of one instruction-set level. The arithmetic is that
 // of the rows of the value and of the tangent.
+#include <algorithm>
+
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/row_loop.h"
 
@@ -17,34 +19,49 @@ template <class M, class F, class... In>
   if (i < count) store_part_as<M>(f(A::load_part(in, i, count - i)...), out, i, count - i);
 }
 
-// One loop, which is bound by its loads and stores.
+// The tangent of a product.
+template <bool kFirst, bool kSecond, class V>
+[[gnu::always_inline]] inline V tangent_of(V a, V b, V t, V u) {
+  if constexpr (kFirst && kSecond)
+    return t * b + a * u;
+  else
+    return kFirst ? t * b : u * a;
+}
+
+// One loop, which is bound by its loads and stores. A step writes a cache line of the value, then
+// one of the tangent: stores that follow each other go to the cache together if they are to one
+// line.
 template <class M, bool kFirst, bool kSecond>
 void product_row(int64_t count, void* value, void* tangent, const void* const* in) {
   using A = Access<M>;
   using V = typename A::Value;
-  const auto tangent_of = [](V a, V b, V t, V u) {
-    if constexpr (kFirst && kSecond)
-      return t * b + a * u;
-    else
-      return kFirst ? t * b : u * a;
-  };
+  constexpr int64_t kStored = kIsShort<M> ? 2 * A::kLanes : sizeof(V);
+  constexpr int64_t kVectors = kStored < 64 ? 64 / kStored : 1;
+  constexpr int64_t kStep = kVectors * A::kLanes;
   int64_t i = 0;
-  for (; i + A::kLanes <= count; i += A::kLanes) {
-    const V a = A::load(in[0], i);
-    const V b = A::load(in[1], i);
-    const V t = kFirst ? A::load(in[2], i) : V();
-    const V u = kSecond ? A::load(in[3], i) : V();
-    store_as<M>(a * b, value, i);
-    store_as<M>(tangent_of(a, b, t, u), tangent, i);
+  for (; i + kStep <= count; i += kStep) {
+    V a[kVectors];
+    V b[kVectors];
+    for (int64_t k = 0; k < kVectors; ++k) {
+      a[k] = A::load(in[0], i + k * A::kLanes);
+      b[k] = A::load(in[1], i + k * A::kLanes);
+      store_as<M>(a[k] * b[k], value, i + k * A::kLanes);
+    }
+    for (int64_t k = 0; k < kVectors; ++k) {
+      const V t = kFirst ? A::load(in[2], i + k * A::kLanes) : V();
+      const V u = kSecond ? A::load(in[3], i + k * A::kLanes) : V();
+      store_as<M>(tangent_of<kFirst, kSecond>(a[k], b[k], t, u), tangent, i + k * A::kLanes);
+    }
   }
-  if (i == count) return;
-  const int64_t rest = count - i;
-  const V a = A::load_part(in[0], i, rest);
-  const V b = A::load_part(in[1], i, rest);
-  const V t = kFirst ? A::load_part(in[2], i, rest) : V();
-  const V u = kSecond ? A::load_part(in[3], i, rest) : V();
-  store_part_as<M>(a * b, value, i, rest);
-  store_part_as<M>(tangent_of(a, b, t, u), tangent, i, rest);
+  for (; i < count; i += A::kLanes) {
+    const int64_t rest = std::min<int64_t>(count - i, A::kLanes);
+    const V a = A::load_part(in[0], i, rest);
+    const V b = A::load_part(in[1], i, rest);
+    const V t = kFirst ? A::load_part(in[2], i, rest) : V();
+    const V u = kSecond ? A::load_part(in[3], i, rest) : V();
+    store_part_as<M>(a * b, value, i, rest);
+    store_part_as<M>(tangent_of<kFirst, kSecond>(a, b, t, u), tangent, i, rest);
+  }
 }
 
 // The tangent is (t - y u) / b. Two loops: the divisions of one would leave fewer loads in flight.
