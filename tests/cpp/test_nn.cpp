@@ -246,6 +246,59 @@ TEST(Nn, apply_visits_children_first) {
   EXPECT_EQ(order, (std::vector<nn::Module*>{&block.inner, &block}));
 }
 
+// Parameters and modules whose number is known only at run time.
+struct Lists : nn::Module {
+  nn::ParameterList scales;
+  nn::ParameterDict shifts{{"left", zeros({2})}};
+  nn::ModuleDict heads;
+  Lists() {
+    for (int i = 1; i <= 20; ++i) scales.append(full({2}, i * 0.5));
+    shifts.insert("right", ones({2}));
+    heads.insert<nn::Linear>("first", 2, 1);
+    heads.insert("second", nn::make<nn::Tanh>());
+    register_modules({{"scales", scales}, {"shifts", shifts}, {"heads", heads}});
+  }
+  Tensor forward(const Tensor& x) override {
+    Tensor y = x;
+    for (const Tensor& scale : scales) y = y * scale;
+    return heads["first"](y + shifts["right"]);
+  }
+};
+
+TEST(Nn, parameters_in_lists_and_by_name) {
+  Lists lists;
+  std::vector<std::string> names;
+  for (const auto& [name, parameter] : lists.named_parameters()) {
+    names.push_back(name);
+    EXPECT_TRUE(parameter.requires_grad()) << name;
+  }
+  ASSERT_EQ(names.size(), 24U);
+  EXPECT_EQ(names[19], "scales.19");
+  EXPECT_EQ(names[20], "shifts.left");
+  EXPECT_EQ(names[22], "heads.first.weight");
+  lists(ones({2})).sum().backward();
+  EXPECT_TRUE(lists.scales[19].grad().defined());
+  lists.to(kFloat64);
+  EXPECT_EQ(lists.scales[0].dtype(), kFloat64);
+  EXPECT_EQ(lists.state_dict().size(), 24U);
+
+  EXPECT_EQ(lists.heads.size(), 2U);
+  EXPECT_TRUE(lists.heads.contains("second"));
+  for (auto& [name, head] : lists.heads) EXPECT_EQ(&lists.heads[name], head.get());
+  for (auto& [name, shift] : lists.shifts) shift.set_grad({});
+  EXPECT_FALSE(lists.shifts.contains("up"));
+  EXPECT_EQ(message_of<OutOfRangeError>([&] { lists.scales[20]; }),
+            "ParameterList: index: expected a number below 20, got 20");
+  EXPECT_EQ(message_of<OutOfRangeError>([&] { lists.shifts["up"]; }),
+            "ParameterDict: name: expected one of its names, got 'up'");
+  EXPECT_EQ(message_of<OutOfRangeError>([&] { lists.heads["up"]; }),
+            "ModuleDict: name: expected one of its names, got 'up'");
+  EXPECT_THROW(nn::Sequential()[0], OutOfRangeError);
+  EXPECT_THROW(lists.shifts.insert("left", ones({1})), InvalidValueError);
+  EXPECT_THROW(lists.scales.append(arange(3)), DTypeError);
+  EXPECT_EQ(lists.shifts.size() + lists.scales.size(), 22U) << "failures add nothing";
+}
+
 TEST(Nn, containers) {
   manual_seed(0);
   nn::Sequential net(nn::make<nn::Linear>(2, 3), nn::make<nn::ReLU>());
@@ -255,7 +308,7 @@ TEST(Nn, containers) {
   expect_same(net(x).detach(), last(relu(net[0](x))).detach());
   EXPECT_EQ(names(net.named_parameters()),
             (std::vector<std::string>{"0.weight", "0.bias", "2.weight", "2.bias"}));
-  EXPECT_THROW(net[3], std::out_of_range);
+  EXPECT_THROW(net[3], OutOfRangeError);
 }
 
 TEST(Nn, a_function_is_a_module) {

@@ -19,6 +19,7 @@
 #include "tessera/cpp/nn/more_losses.hpp"
 #include "tessera/cpp/nn/norm.hpp"
 #include "tessera/cpp/nn/padding.hpp"
+#include "tessera/cpp/nn/parameter_lists.hpp"
 #include "tessera/cpp/nn/pooling.hpp"
 #include "tessera/cpp/nn/recurrent.hpp"
 #include "tessera/cpp/nn/sizes.hpp"

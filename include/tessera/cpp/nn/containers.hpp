@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -70,7 +71,12 @@ class ModuleListOf : public Module {
   }
 
   size_t size() const noexcept { return owned_.size(); }
-  Base& operator[](size_t index) const { return *owned_.at(index); }
+  Base& operator[](size_t index) const {
+    if (index < owned_.size()) return *owned_[index];
+    throw OutOfRangeError("ModuleList: index: expected a number below " +
+                              std::to_string(owned_.size()) + ", got " + std::to_string(index),
+                          "ModuleList");
+  }
   Iterator begin() const noexcept { return Iterator(owned_.data()); }
   Iterator end() const noexcept { return Iterator(owned_.data() + owned_.size()); }
 
@@ -80,6 +86,54 @@ class ModuleListOf : public Module {
 
 // A list of modules, named by their numbers.
 using ModuleList = ModuleListOf<Module>;
+
+// Modules of one kind by name, in the order in which they were set:
+//   nn::ModuleDictOf<nn::Linear> heads;
+//   heads.insert("age", 16, 1);
+//   for (auto& [name, head] : heads) losses[name] = (*head)(x);
+template <class Base>
+class ModuleDictOf : public Module {
+ public:
+  ModuleDictOf() = default;
+
+  // Makes a module, adds it and returns it. InvalidValueError if there is one of this name.
+  template <class Kind = Base, class... Arguments,
+            std::enable_if_t<std::is_constructible_v<Kind, Arguments&&...>, int> = 0>
+  Kind& insert(const std::string& name, Arguments&&... arguments) {
+    auto made = std::make_unique<Kind>(std::forward<Arguments>(arguments)...);
+    Kind& reference = *made;
+    insert(name, std::unique_ptr<Base>(std::move(made)));
+    return reference;
+  }
+  void insert(const std::string& name, std::unique_ptr<Base> module) {
+    register_module(name, *module);
+    owned_.emplace_back(name, std::move(module));
+  }
+
+  size_t size() const noexcept { return owned_.size(); }
+  bool contains(std::string_view name) const noexcept { return find(name) != nullptr; }
+  Base& operator[](std::string_view name) const {
+    if (Base* const found = find(name)) return *found;
+    throw OutOfRangeError(
+        "ModuleDict: name: expected one of its names, got '" + std::string(name) + "'",
+        "ModuleDict");
+  }
+  auto begin() const noexcept { return owned_.begin(); }
+  auto end() const noexcept { return owned_.end(); }
+
+ private:
+  Base* find(std::string_view name) const noexcept {
+    for (const auto& [known, module] : owned_) {
+      if (known == name) return module.get();
+    }
+    return nullptr;
+  }
+
+  std::vector<std::pair<std::string, std::unique_ptr<Base>>> owned_;
+};
+
+// Modules by name.
+using ModuleDict = ModuleDictOf<Module>;
 
 // A function of one tensor as a module, for Sequential:
 //   nn::make<nn::Functional>([](const Tensor& x) { return x.flatten(1); })

@@ -33,7 +33,9 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 //     Tensor forward(const Tensor& x) override { return last(hidden(x).relu()); }
 //   };
 //
-// Registered members are found by their addresses, so modules can neither be copied nor moved.
+// Registered members are found by their addresses, so modules can neither be copied nor moved, and
+// a Tensor or module must not be an element of a std::vector that grows: ParameterList,
+// ParameterDict, ModuleList and ModuleDict hold them.
 class Module {
  public:
   Module() = default;
