@@ -292,6 +292,33 @@ TEST(Tensor, values_of_all_kinds_make_tensors) {
   EXPECT_EQ(arange(3.0).dtype(), kFloat32);
 }
 
+TEST(Tensor, lists_of_several_kinds_of_numbers) {
+  const int three = 3;
+  EXPECT_EQ(to_string(tensor({1, 2.5, three})), "tensor([1, 2.5, 3])");
+  EXPECT_EQ(tensor({1.5f, 2.0}).dtype(), kFloat32);
+  EXPECT_EQ(tensor({1, 2.5}, kFloat64).dtype(), kFloat64);
+  EXPECT_EQ(tensor({true, 2}).dtype(), kInt64);
+  EXPECT_EQ(tensor({std::complex<float>(0, 1), 2.0}).to_vector<std::complex<float>>()[1],
+            std::complex<float>(2, 0));
+  EXPECT_EQ(tensor({1, std::numeric_limits<uint64_t>::max()}, kUInt64).to_vector<uint64_t>()[1],
+            std::numeric_limits<uint64_t>::max());
+  EXPECT_THROW(tensor({-1, std::numeric_limits<uint64_t>::max()}, kUInt64), InvalidValueError);
+  EXPECT_THROW(tensor({1, 300L}, kUInt8), InvalidValueError);
+  EXPECT_EQ(to_string(tensor({})), "tensor([])");
+  EXPECT_EQ(to_string(tensor({{true, false}, {false, true}})),
+            "tensor([[true, false],\n        [false, true]])");
+  EXPECT_EQ(numbers(tensor({{{true}, {false}}}, kFloat32)), (Numbers{1, 0}));
+}
+
+TEST(Tensor, vectors_are_values_too) {
+  expect_same(tensor(std::vector<double>{1.5, 2}), tensor({1.5, 2.0}));
+  expect_same(tensor(std::vector<int>{1, 2}), tensor({1, 2}));
+  expect_same(tensor(std::vector<bool>{true, false}), tensor({true, false}));
+  EXPECT_EQ(tensor(std::vector<float>{1, 2}, kFloat64).dtype(), kFloat64);
+  EXPECT_THROW(tensor(std::vector<int>{300}, kUInt8), InvalidValueError);
+  expect_same(arange(3, kFloat64), tensor({0, 1, 2}, kFloat64));
+}
+
 TEST(Tensor, values_never_wrap_around) {
   EXPECT_THROW(tensor({300}, kUInt8), InvalidValueError);
   EXPECT_THROW(tensor({-1}, kUInt64), InvalidValueError);

@@ -4,6 +4,7 @@
 // owners.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <initializer_list>
@@ -29,10 +30,12 @@ constexpr bool kIsComplex<std::complex<T>> = true;
 // Literals get the dtypes that they get in Python: int64, float32, bool, complex64.
 template <class T>
 constexpr DType literal_dtype() {
+  static_assert(std::is_arithmetic_v<T> || kIsComplex<T>,
+                "tensor() takes numbers; stack() and concat() join tensors");
   if constexpr (std::is_same_v<T, bool>) return kBool;
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return kInt64;
   if constexpr (std::is_floating_point_v<T>) return kFloat32;
-  if constexpr (kIsComplex<T>) return kComplex64;
+  return kComplex64;
 }
 
 template <class T>
@@ -51,25 +54,25 @@ inline void expect_equal_rows(bool equal) {
   if (!equal) throw ShapeError("tensor: rows must have equal lengths", "tensor");
 }
 
+// std::vector<bool> stores no bool elements, so bools are stored as bytes.
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
 // Flattens nested braces and records their lengths.
 template <class T>
-void flatten_braces(const T& value, std::vector<T>& values, std::vector<int64_t>& /*shape*/,
+void flatten_braces(const T& value, std::vector<Stored<T>>& values, std::vector<int64_t>& /*shape*/,
                     size_t /*depth*/) {
-  values.push_back(value);
+  values.push_back(static_cast<Stored<T>>(value));
 }
 
 template <class T, class Inner>
-void flatten_braces(const std::initializer_list<Inner>& rows, std::vector<T>& values,
+void flatten_braces(const std::initializer_list<Inner>& rows, std::vector<Stored<T>>& values,
                     std::vector<int64_t>& shape, size_t depth) {
   const auto length = static_cast<int64_t>(rows.size());
   if (shape.size() == depth) shape.push_back(length);
   expect_equal_rows(shape[depth] == length);
-  for (const Inner& row : rows) flatten_braces(row, values, shape, depth + 1);
+  for (const Inner& row : rows) flatten_braces<T>(row, values, shape, depth + 1);
 }
-
-// std::vector<bool> stores no bool elements, so bools are stored as bytes.
-template <class T>
-using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
 struct IntegerLimits {
   int64_t low;
@@ -123,21 +126,29 @@ void expect_within(const std::vector<T>& values, DType dtype) {
   }
 }
 
+template <class T>
+Tensor from_values(const std::vector<Stored<T>>& values, const IntList& shape,
+                   std::optional<DType> dtype) {
+  const DType wanted = dtype.value_or(literal_dtype<T>());
+  expect_within(values, wanted);
+  return copied(values.data(), shape, wanted);
+}
+
 template <class T, class Braces>
 Tensor from_braces(const Braces& braces, std::optional<DType> dtype) {
   std::vector<Stored<T>> values;
   std::vector<int64_t> shape;
-  if constexpr (std::is_same_v<T, bool>) {
-    std::vector<uint8_t> bytes;
-    for (const bool value : braces) bytes.push_back(value ? 1 : 0);
-    const auto count = static_cast<int64_t>(bytes.size());
-    return copied(bytes.data(), {count}, kBool).astype(dtype.value_or(kBool), false);
-  } else {
-    flatten_braces(braces, values, shape, 0);
-    const DType wanted = dtype.value_or(literal_dtype<T>());
-    expect_within(values, wanted);
-    return copied(values.data(), shape, wanted);
-  }
+  flatten_braces<T>(braces, values, shape, 0);
+  return from_values<T>(values, shape, dtype);
+}
+
+// Numbers of several kinds as T, the first kind that has all of them.
+template <class T, class Convert>
+Tensor from_numbers(const std::initializer_list<Scalar>& numbers, std::optional<DType> dtype,
+                    Convert convert) {
+  std::vector<T> values;
+  for (const Scalar& number : numbers) values.push_back(convert(number));
+  return from_values<T>(values, static_cast<int64_t>(values.size()), dtype);
 }
 
 }  // namespace detail
@@ -150,7 +161,7 @@ inline Tensor tensor(const Scalar& value, std::optional<DType> dtype = std::null
 }
 
 // tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}), up to three axes. Without a dtype, integers
-// give int64 and floating numbers float32, as in Python.
+// give int64, bools bool and floating numbers float32, as in Python.
 template <class T>
 Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt) {
   return detail::from_braces<T>(values, dtype);
@@ -158,16 +169,47 @@ Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std:
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
               std::optional<DType> dtype = std::nullopt) {
-  static_assert(!std::is_same_v<T, bool>,
-                "nested lists of bools are not supported; compare a tensor of numbers instead");
   return detail::from_braces<T>(values, dtype);
 }
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
               std::optional<DType> dtype = std::nullopt) {
-  static_assert(!std::is_same_v<T, bool>,
-                "nested lists of bools are not supported; compare a tensor of numbers instead");
   return detail::from_braces<T>(values, dtype);
+}
+
+// Numbers of several kinds, tensor({1, 2.5}); none at all give a float32 tensor.
+inline Tensor tensor(std::initializer_list<Scalar> values,
+                     std::optional<DType> dtype = std::nullopt) {
+  using Kind = Scalar::Kind;
+  const auto any = [&](Kind kind) {
+    return std::any_of(values.begin(), values.end(),
+                       [&](const Scalar& value) { return value.kind() == kind; });
+  };
+  if (any(Kind::kComplex)) {
+    return detail::from_numbers<std::complex<double>>(values, dtype, [](const Scalar& value) {
+      return std::complex<double>(value.real(), value.imag());
+    });
+  }
+  if (any(Kind::kReal) || values.size() == 0) {
+    return detail::from_numbers<double>(values, dtype,
+                                        [](const Scalar& value) { return value.real(); });
+  }
+  if (any(Kind::kUnsigned)) {  // beyond int64; expect_within refuses what is below 0
+    return detail::from_numbers<uint64_t>(values, dtype, [](const Scalar& value) {
+      if (value.kind() != Kind::kUnsigned)
+        detail::expect_within<int64_t>({value.integer()}, kUInt64);
+      return static_cast<uint64_t>(value.integer());
+    });
+  }
+  return detail::from_numbers<int64_t>(values, dtype,
+                                       [](const Scalar& value) { return value.integer(); });
+}
+
+// The elements of a vector, copied and converted as literals are; from_vector keeps their dtype.
+template <class T>
+Tensor tensor(const std::vector<T>& values, std::optional<DType> dtype = std::nullopt) {
+  const std::vector<detail::Stored<T>> stored(values.begin(), values.end());
+  return detail::from_values<T>(stored, static_cast<int64_t>(stored.size()), dtype);
 }
 
 // A copy of elements in row-major order, dtype_of<T>().
@@ -239,6 +281,9 @@ Tensor from_vector(std::vector<T> values, const OptionalIntList& shape = std::nu
 // Numbers from 0 up to but not including stop.
 inline Tensor arange(const Scalar& stop) {
   return arange(0, stop);
+}
+inline Tensor arange(const Scalar& stop, DType dtype, std::optional<Device> device = std::nullopt) {
+  return arange(0, stop, 1, dtype, device);
 }
 
 }  // namespace tessera
