@@ -74,6 +74,24 @@ std::map<std::string, optim::Schedule> schedules() {
   };
 }
 
+// A member beside its optimizer, as programs have it, in a place that changes.
+struct Trained {
+  explicit Trained(const Tensor& x) : sgd(x), rates(sgd, optim::StepLR{1, 0.5}), plateau(sgd) {}
+  optim::SGD sgd;
+  optim::Scheduler<optim::SGD> rates;
+  optim::ReduceLROnPlateau<optim::SGD> plateau;
+};
+
+TEST(Schedules, follow_an_optimizer_that_is_moved) {
+  std::vector<Trained> all;
+  for (int i = 0; i < 4; ++i) all.emplace_back(leaf({1}));
+  const double before = all[0].sgd.options().lr;
+  all[0].rates.step();
+  EXPECT_EQ(all[0].sgd.options().lr, before / 2);
+  for (int i = 0; i < 12; ++i) all[0].plateau.step(1);
+  EXPECT_EQ(all[0].sgd.options().lr, before / 20);
+}
+
 }  // namespace
 
 TEST(Schedules, have_the_rates_of_the_table) {

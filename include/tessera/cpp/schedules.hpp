@@ -239,13 +239,38 @@ struct MultiplicativeLR {
   }
 };
 
-// Sets the rates of an optimizer's groups by a schedule, at first those of step 0. The optimizer
-// must live as long.
+namespace detail {
+
+// The optimizer of a schedule. One of the library is copied, which is the same optimizer and
+// follows it when it is moved; an optimizer of another class is referred to and must live as long.
+template <class Kind>
+class Scheduled {
+ public:
+  explicit Scheduled(Kind& optimizer) noexcept : optimizer_(&optimizer) {}
+  Kind* operator->() const noexcept { return optimizer_; }
+
+ private:
+  Kind* optimizer_;
+};
+
+template <class Options>
+class Scheduled<Optimizer<Options>> {
+ public:
+  explicit Scheduled(const Optimizer<Options>& optimizer) : optimizer_(optimizer) {}
+  Optimizer<Options>* operator->() noexcept { return &optimizer_; }
+
+ private:
+  Optimizer<Options> optimizer_;
+};
+
+}  // namespace detail
+
+// Sets the rates of an optimizer's groups by a schedule, at first those of step 0.
 template <class Optimizer>
 class Scheduler {
  public:
   Scheduler(Optimizer& optimizer, Schedule schedule)
-      : optimizer_(&optimizer), schedule_(std::move(schedule)) {
+      : optimizer_(optimizer), schedule_(std::move(schedule)) {
     for (int64_t group = 0; group < optimizer.group_count(); ++group) {
       initial_.push_back(optimizer.options(group).lr);
     }
@@ -267,7 +292,7 @@ class Scheduler {
   const std::vector<double>& initial_rates() const noexcept { return initial_; }
 
  private:
-  Optimizer* optimizer_;
+  detail::Scheduled<Optimizer> optimizer_;
   Schedule schedule_;
   std::vector<double> initial_;
   int64_t step_ = 0;
@@ -292,12 +317,12 @@ struct PlateauState {
 };
 
 // Times factor when a measure, such as the loss of held-out samples, has not become better for
-// `patience` steps. The optimizer must live as long.
+// `patience` steps.
 template <class Optimizer>
 class ReduceLROnPlateau {
  public:
   explicit ReduceLROnPlateau(Optimizer& optimizer, PlateauOptions options = {})
-      : optimizer_(&optimizer), options_(options) {
+      : optimizer_(optimizer), options_(options) {
     if (options.factor >= 1) throw InvalidValueError("factor: expected a number below 1");
   }
 
@@ -336,7 +361,7 @@ class ReduceLROnPlateau {
     return options_.maximize ? measure > bound : measure < bound;
   }
 
-  Optimizer* optimizer_;
+  detail::Scheduled<Optimizer> optimizer_;
   PlateauOptions options_;
   PlateauState state_;
 };
