@@ -8,6 +8,9 @@
 #include <sstream>
 #include <stdexcept>
 #include <type_traits>
+#if __has_include(<ranges>)
+#include <ranges>
+#endif
 
 #include "support.hpp"
 #include "support/places.h"
@@ -106,6 +109,34 @@ TEST(Data, datasets) {
   EXPECT_EQ(numbers(rows.sample(2)[1]), (Numbers{4, 5}));
   EXPECT_THROW(data::TensorDataset({arange(4), arange(3)}), InvalidValueError);
   EXPECT_THROW(data::TensorDataset({}), InvalidValueError);
+}
+
+TEST(Data, a_pass_outlives_its_loader) {
+  data::DataLoader::Iterator batches;
+  {
+    const data::DataLoader loader(data::TensorDataset({arange(6)}), options_of(2, 2));
+    batches = loader.begin();
+  }
+  ++batches;
+  batches++;
+  EXPECT_EQ(numbers((*batches)[0]), (Numbers{4, 5}));
+}
+
+#if defined(__cpp_lib_ranges)
+static_assert(std::ranges::input_range<const data::DataLoader>);
+#endif
+
+TEST(Data, errors_say_what_was_given) {
+  const data::TensorDataset rows({arange(3)});
+  EXPECT_EQ(message_of<InvalidValueError>([&] { data::DataLoader(rows, options_of(0)); }),
+            "DataLoader: batch_size: expected at least 1, got 0");
+  EXPECT_EQ(
+      message_of<InvalidValueError>([] {
+        data::TensorDataset({arange(4), arange(3)});
+      }),
+      "TensorDataset: tensors: expected tensors with as many rows as the first, of shape [4], "
+      "got shape [3]");
+  EXPECT_THROW(data::TensorDataset({tensor(1)}), InvalidValueError);
 }
 
 TEST(Data, rows_of_trained_tensors_get_gradients) {

@@ -57,11 +57,18 @@ class Dataset {
 class TensorDataset final : public Dataset {
  public:
   explicit TensorDataset(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
-    if (tensors_.empty()) throw InvalidValueError("TensorDataset: expected at least one tensor");
+    if (tensors_.empty()) {
+      throw InvalidValueError("TensorDataset: tensors: expected at least one, got none",
+                              "TensorDataset", 0);
+    }
     for (const Tensor& tensor : tensors_) {
-      if (tensor.size(0) != size()) {
-        throw InvalidValueError("TensorDataset: expected tensors of one length");
-      }
+      if (tensor.ndim() != 0 && tensor.size(0) == tensors_.front().size(0)) continue;
+      throw InvalidValueError(
+          "TensorDataset: tensors: expected tensors with as many rows as the "
+          "first, of shape " +
+              tessera::detail::text_of(tensors_.front().shape()) + ", got shape " +
+              tessera::detail::text_of(tensor.shape()),
+          "TensorDataset", 0);
     }
   }
 
@@ -104,8 +111,8 @@ class DataLoader {
   // The data set must outlive the loader.
   DataLoader(const Dataset& dataset, LoaderOptions options)
       : dataset_(&dataset), options_(std::move(options)) {
-    if (options_.batch_size < 1) throw InvalidValueError("batch_size: expected at least 1");
-    if (options_.workers < 0) throw InvalidValueError("workers: expected at least 0");
+    expect_at_least("batch_size", 1, options_.batch_size);
+    expect_at_least("workers", 0, options_.workers);
   }
 
   // A temporary data set is moved into the loader; its copies share it.
@@ -131,11 +138,23 @@ class DataLoader {
     owned_ = std::move(dataset);
   }
 
+  static void expect_at_least(const char* option, int64_t least, int64_t given) {
+    if (given >= least) return;
+    throw InvalidValueError("DataLoader: " + std::string(option) + ": expected at least " +
+                                std::to_string(least) + ", got " + std::to_string(given),
+                            "DataLoader");
+  }
+
   // One pass: the order, and the batches that workers are making.
   class Pass {
    public:
-    Pass(const Dataset& dataset, const LoaderOptions& options, int64_t batches)
-        : dataset_(dataset), options_(options), batches_(batches) {
+    explicit Pass(const DataLoader& loader)
+        : owned_(loader.owned_),
+          dataset_(*loader.dataset_),
+          options_(loader.options_),
+          batches_(loader.size()) {
+      const Dataset& dataset = dataset_;
+      const LoaderOptions& options = options_;
       if (options.sampler) {
         order_ = options.sampler->positions();
       } else if (options.shuffle) {
@@ -181,8 +200,10 @@ class DataLoader {
       ahead_.push_back(std::async(std::launch::async, work));
     }
 
+    // Of its own, so that the loader may be moved or end while batches are read.
+    std::shared_ptr<const Dataset> owned_;
     const Dataset& dataset_;
-    const LoaderOptions& options_;
+    LoaderOptions options_;
     int64_t batches_;
     int64_t sent_ = 0;
     std::vector<int64_t> order_;
@@ -212,6 +233,7 @@ class DataLoader::Iterator {
     if (!pass_->next(batch_)) pass_.reset();
     return *this;
   }
+  void operator++(int) { ++*this; }  // what std::ranges wants of an iterator of one pass
   friend bool operator==(const Iterator& a, const Iterator& b) noexcept {
     return a.pass_ == b.pass_;
   }
@@ -223,7 +245,7 @@ class DataLoader::Iterator {
 };
 
 inline DataLoader::Iterator DataLoader::begin() const {
-  return Iterator(std::make_shared<Pass>(*dataset_, options_, size()));
+  return Iterator(std::make_shared<Pass>(*this));
 }
 inline DataLoader::Iterator DataLoader::end() const {
   return {};
