@@ -424,6 +424,7 @@ TEST(Tensor, dtype_facts) {
 }
 
 TEST(Tensor, repr) {
+  EXPECT_EQ(to_string(tensor({-NAN, NAN, -INFINITY})), "tensor([nan, nan, -inf])");
   EXPECT_EQ(to_string(tensor({{1.0, 2.5}, {-3.0, 4.0}})), "tensor([[1, 2.5],\n        [-3, 4]])");
   EXPECT_EQ(to_string(tensor({1, 2}, kUInt8)), "tensor([1, 2], dtype=uint8)");
   EXPECT_EQ(to_string(tensor({true, false})), "tensor([true, false])");

@@ -63,6 +63,7 @@ class TensorText {
   }
 
   static std::string number(double value) {
+    if (std::isnan(value)) return "nan";  // some processors make nan with a sign
     char text[32];
     std::snprintf(text, sizeof text, "%.5g", value);
     return text;
