@@ -111,4 +111,24 @@ TEST(Log, messages_reach_a_callable_until_it_is_removed) {
   EXPECT_THROW(load_plugin("/none/such.so"), FileError);
 }
 
+TEST(Errors, the_wrapper_says_what_it_expected_and_got) {
+  const auto value = [](const auto& call) { return message_of<InvalidValueError>(call); };
+  EXPECT_EQ(value([] { nn::Dropout layer(1.5); }),
+            "Dropout: p: expected a probability from 0 to 1, got 1.500000");
+  EXPECT_EQ(value([] { nn::GroupNorm layer(3, 4); }),
+            "GroupNorm: num_groups: expected a divisor of 4 channels, got 3");
+  EXPECT_EQ(value([] { nn::Embedding layer(4, 2, 4); }),
+            "Embedding: padding_idx: expected a row of 4 embeddings, got 4");
+  EXPECT_EQ(message_of<ShapeError>([] {
+              tensor({{1, 2}, {3}});
+            }),
+            "tensor: values: expected rows of equal lengths, got 2 and 1");
+  EXPECT_EQ(message_of<ShapeError>([] {
+              from_vector(std::vector<float>(3), {2, 2});
+            }),
+            "from_vector: shape: expected a shape of 3 elements, got [2, 2]");
+  EXPECT_EQ(message_of<OutOfRangeError>([] { ones({2}).size(1); }),
+            "size: axis: expected an axis in [-1, 0] for 1 dimensions, got 1");
+}
+
 }  // namespace

@@ -50,8 +50,11 @@ Tensor copied(const T* values, const IntList& shape, DType dtype) {
 template <class T>
 using Rows = std::initializer_list<T>;
 
-inline void expect_equal_rows(bool equal) {
-  if (!equal) throw ShapeError("tensor: rows must have equal lengths", "tensor");
+inline void expect_row_length(int64_t expected, int64_t length) {
+  if (length == expected) return;
+  throw ShapeError("tensor: values: expected rows of equal lengths, got " +
+                       std::to_string(expected) + " and " + std::to_string(length),
+                   "tensor", 0);
 }
 
 // std::vector<bool> stores no bool elements, so bools are stored as bytes.
@@ -70,7 +73,7 @@ void flatten_braces(const std::initializer_list<Inner>& rows, std::vector<Stored
                     std::vector<int64_t>& shape, size_t depth) {
   const auto length = static_cast<int64_t>(rows.size());
   if (shape.size() == depth) shape.push_back(length);
-  expect_equal_rows(shape[depth] == length);
+  expect_row_length(shape[depth], length);
   for (const Inner& row : rows) flatten_braces<T>(row, values, shape, depth + 1);
 }
 
@@ -268,7 +271,8 @@ Tensor from_vector(std::vector<T> values, const OptionalIntList& shape = std::nu
   uint64_t wanted = shape.size() < 0 ? values.size() : 1;
   for (const int64_t size : shape) wanted *= static_cast<uint64_t>(size);
   if (wanted != values.size()) {
-    throw ShapeError("from_vector: the shape does not have " + std::to_string(count) + " elements",
+    throw ShapeError("from_vector: shape: expected a shape of " + std::to_string(count) +
+                         " elements, got " + detail::text_of(shape),
                      "from_vector", 1);
   }
   T* const data = values.data();  // moving a vector does not move its elements

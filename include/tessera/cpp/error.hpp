@@ -74,6 +74,13 @@ using LinAlgError = ErrorOf<ErrorKind::kLinalg>;
 
 namespace detail {
 
+// "op: argument: expected ..., got ..."
+[[noreturn]] inline void throw_value(const char* op, const char* argument,
+                                     const std::string& expected, const std::string& got) {
+  throw InvalidValueError(
+      std::string(op) + ": " + argument + ": expected " + expected + ", got " + got, op);
+}
+
 // For destructors, which cannot report an error.
 inline void ignore(tsr_status /*status*/) noexcept {}
 

@@ -25,8 +25,11 @@ class DistributedSampler {
  public:
   DistributedSampler(int64_t count, int64_t ranks, int64_t rank, SamplerOptions options = {})
       : count_(count), ranks_(ranks), rank_(rank), options_(options) {
-    if (ranks < 1 || rank < 0 || rank >= ranks)
-      throw InvalidValueError("rank: expected a number from 0 below the number of ranks");
+    if (ranks < 1 || rank < 0 || rank >= ranks) {
+      tessera::detail::throw_value("DistributedSampler", "rank",
+                                   "a number from 0 below " + std::to_string(ranks) + " ranks",
+                                   std::to_string(rank));
+    }
   }
 
   // Gives the next pass another order, the same on all ranks.

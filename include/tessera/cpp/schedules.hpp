@@ -323,7 +323,10 @@ class ReduceLROnPlateau {
  public:
   explicit ReduceLROnPlateau(Optimizer& optimizer, PlateauOptions options = {})
       : optimizer_(optimizer), options_(options) {
-    if (options.factor >= 1) throw InvalidValueError("factor: expected a number below 1");
+    if (options.factor >= 1) {
+      tessera::detail::throw_value("ReduceLROnPlateau", "factor", "a number below 1",
+                                   std::to_string(options.factor));
+    }
   }
 
   // Takes the measure of a step, and changes the rates of all groups if it is time.

@@ -140,8 +140,12 @@ class Tensor : public TensorMethods {
     const tsr_info known = info();
     const int64_t place = axis < 0 ? axis + known.ndim : axis;
     if (place < 0 || place >= known.ndim) {
-      throw OutOfRangeError("size: axis " + std::to_string(axis) + " is out of range for " +
-                                std::to_string(known.ndim) + " axes",
+      const std::string ends = known.ndim == 0
+                                   ? "no axis, as there is none"
+                                   : "an axis in [" + std::to_string(-known.ndim) + ", " +
+                                         std::to_string(known.ndim - 1) + "] for " +
+                                         std::to_string(known.ndim) + " dimensions";
+      throw OutOfRangeError("size: axis: expected " + ends + ", got " + std::to_string(axis),
                             "size", 1);
     }
     return known.sizes[place];

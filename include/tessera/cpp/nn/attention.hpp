@@ -51,10 +51,13 @@ class MultiheadAttention : public Module {
         num_heads_(num_heads),
         options_(given) {
     if (num_heads < 1 || embed_dim < 1 || embed_dim % num_heads != 0) {
-      throw InvalidValueError("num_heads: expected a divisor of embed_dim");
+      tessera::detail::throw_value("MultiheadAttention", "num_heads",
+                                   "a divisor of embed_dim " + std::to_string(embed_dim),
+                                   std::to_string(num_heads));
     }
     if (!(given.dropout >= 0 && given.dropout <= 1)) {
-      throw InvalidValueError("dropout: expected a probability from 0 to 1");
+      tessera::detail::throw_value("MultiheadAttention", "dropout", "a probability from 0 to 1",
+                                   std::to_string(given.dropout));
     }
     const int64_t key_width = given.kdim.value_or(embed_dim);
     const int64_t value_width = given.vdim.value_or(embed_dim);

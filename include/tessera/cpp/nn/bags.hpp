@@ -29,7 +29,9 @@ class EmbeddingBag : public Module {
       : weight(empty({num_embeddings, embedding_dim}, given.dtype)), options_(given) {
     std::optional<int64_t>& padding = options_.padding_idx;
     if (padding && (*padding < -num_embeddings || *padding >= num_embeddings)) {
-      throw InvalidValueError("padding_idx is out of range");
+      tessera::detail::throw_value("EmbeddingBag", "padding_idx",
+                                   "a row of " + std::to_string(num_embeddings) + " embeddings",
+                                   std::to_string(*padding));
     }
     if (given.mode != "sum" && given.mode != "mean" && given.mode != "max") {
       throw InvalidValueError("mode: expected sum, mean or max, got " + given.mode);
@@ -60,7 +62,10 @@ class Bilinear : public Module {
   Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features, bool with_bias = true,
            std::optional<DType> dtype = std::nullopt)
       : weight(empty({out_features, in1_features, in2_features}, dtype)) {
-    if (in1_features < 1) throw InvalidValueError("in1_features: expected a number above 0");
+    if (in1_features < 1) {
+      tessera::detail::throw_value("Bilinear", "in1_features", "a number above 0",
+                                   std::to_string(in1_features));
+    }
     if (with_bias) bias = empty({out_features}, dtype);
     register_parameter("weight", weight);
     register_parameter("bias", bias);

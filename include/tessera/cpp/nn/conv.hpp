@@ -46,7 +46,10 @@ class Conv : public Module {
        const ConvOptionsOf<kAxes>& given)
       : options(given) {
     if (given.groups < 1 || rows % given.groups != 0 || columns % given.groups != 0) {
-      throw InvalidValueError("in_channels and out_channels must be divisible by groups");
+      tessera::detail::throw_value(
+          "Conv", "groups",
+          "a divisor of " + std::to_string(rows) + " and " + std::to_string(columns) + " channels",
+          std::to_string(given.groups));
     }
     std::vector<int64_t> shape{rows, columns / given.groups};
     shape.insert(shape.end(), kernel.values.begin(), kernel.values.end());

@@ -10,7 +10,9 @@ namespace tessera::nn {
 // In training sets elements to 0 with probability p and scales the others by 1 / (1 - p).
 struct Dropout : Module {
   explicit Dropout(double probability = 0.5) : p(probability) {
-    if (!(p >= 0 && p <= 1)) throw InvalidValueError("p: expected a probability from 0 to 1");
+    if (!(p >= 0 && p <= 1)) {
+      tessera::detail::throw_value("Dropout", "p", "a probability from 0 to 1", std::to_string(p));
+    }
   }
   Tensor forward(const Tensor& input) override { return dropout(input, p, is_training()); }
 

@@ -31,13 +31,17 @@ inline double calculate_gain(std::string_view nonlinearity, double slope = 0.01)
   if (nonlinearity == "relu") return std::sqrt(2.0);
   if (nonlinearity == "leaky_relu") return std::sqrt(2.0 / (1 + slope * slope));
   if (nonlinearity == "selu") return 0.75;
-  throw InvalidValueError("unknown nonlinearity '" + std::string(nonlinearity) + "'");
+  tessera::detail::throw_value("calculate_gain", "nonlinearity", "the name of one that has a gain",
+                               "'" + std::string(nonlinearity) + "'");
 }
 
 // The number of inputs for each output of a weight, and of outputs for each input.
 inline Fans fan_in_and_fan_out(const Tensor& tensor) {
   const std::vector<int64_t> shape = tensor.shape();
-  if (shape.size() < 2) throw InvalidValueError("fan in and out need at least 2 axes");
+  if (shape.size() < 2) {
+    tessera::detail::throw_value("fan_in_and_fan_out", "tensor", "at least 2 axes",
+                                 "shape " + tessera::detail::text_of(shape));
+  }
   int64_t field = 1;
   for (size_t i = 2; i < shape.size(); ++i) field *= shape[i];
   return {shape[1] * field, shape[0] * field};

@@ -87,7 +87,9 @@ class Embedding : public Module {
             std::optional<DType> dtype = std::nullopt)
       : weight(empty({num_embeddings, embedding_dim}, dtype)), padding_idx_(padding_idx) {
     if (padding_idx && (*padding_idx < -num_embeddings || *padding_idx >= num_embeddings)) {
-      throw InvalidValueError("padding_idx is out of range");
+      tessera::detail::throw_value("Embedding", "padding_idx",
+                                   "a row of " + std::to_string(num_embeddings) + " embeddings",
+                                   std::to_string(*padding_idx));
     }
     if (padding_idx && *padding_idx < 0) *padding_idx_ += num_embeddings;
     register_parameter("weight", weight);

@@ -46,7 +46,8 @@ class Module {
   // The result for one input. A module with other arguments declares its own forward instead.
   virtual Tensor forward(const Tensor& input) {
     static_cast<void>(input);
-    throw NotSupportedError("this module needs a method forward");
+    throw NotSupportedError(
+        "Module: expected a class with a method forward of one tensor, got none", "forward");
   }
   Tensor operator()(const Tensor& input) { return forward(input); }
 

@@ -141,7 +141,9 @@ class GroupNorm : public Module {
   GroupNorm(int64_t num_groups, int64_t num_channels, const GroupNormOptions& given = {})
       : num_groups_(num_groups), eps_(given.eps) {
     if (num_groups < 1 || num_channels % num_groups != 0) {
-      throw InvalidValueError("num_groups: expected a divisor of num_channels");
+      tessera::detail::throw_value("GroupNorm", "num_groups",
+                                   "a divisor of " + std::to_string(num_channels) + " channels",
+                                   std::to_string(num_groups));
     }
     if (given.affine) {
       weight = ones({num_channels}, given.dtype);
