@@ -128,6 +128,8 @@ TEST(Tensor, inplace_operators_keep_the_object) {
 }
 
 TEST(Tensor, comparisons_and_logic) {
+  expect_same(!(tensor({1, 2}) > 1), tensor({true, false}));
+  expect_same(!tensor({0.0, 2.0}), tensor({true, false}));
   const Tensor x = tensor({1, 2, 3});
   EXPECT_EQ(numbers(x == 2), (Numbers{0, 1, 0}));
   EXPECT_EQ(numbers(2 != x), (Numbers{1, 0, 1}));

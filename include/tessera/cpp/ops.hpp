@@ -7118,6 +7118,7 @@ inline void amp_update_scale(
 
 // ---- Operators ----
 
+inline Tensor operator!(const Tensor& a) { return logical_not(a); }
 inline Tensor operator-(const Tensor& a) { return negative(a); }
 inline Tensor operator~(const Tensor& a) { return bitwise_invert(a); }
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
