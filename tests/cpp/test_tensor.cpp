@@ -187,6 +187,23 @@ TEST(Tensor, default_arguments_and_lists) {
   EXPECT_EQ(arange(40).unstack().size(), 40U) << "a list longer than the first guess";
 }
 
+// As std::span of C++20.
+struct Span {
+  const int64_t* first;
+  size_t count;
+  const int64_t* data() const { return first; }
+  size_t size() const { return count; }
+};
+
+TEST(Tensor, shapes_may_be_spans) {
+  const std::array<int64_t, 3> sizes = {2, 3, 0};
+  const Span shape{sizes.data(), 2};
+  EXPECT_EQ(zeros(shape).shape(), (Shape{2, 3}));
+  EXPECT_EQ(ones({6}).reshape(shape).sum(Span{sizes.data() + 2, 1}).shape(), (Shape{3}));
+  const OptionalIntList single = 1;
+  EXPECT_EQ(ones(IntList(single)).numel(), 1);
+}
+
 TEST(Tensor, methods_need_no_optional_tensors) {
   const Tensor x = tensor({1, 2, 4});
   expect_same(x.diff(), diff(x));

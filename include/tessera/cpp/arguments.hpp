@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tessera/cpp/error.hpp"
@@ -68,8 +69,20 @@ class Scalar {
 
 // ---- Lists of integers ----
 
-// A shape, axes or strides: borrowed for one call from a braced list, a vector, an array or a
-// number.
+namespace detail {
+
+// Whether a container, such as std::span<const int64_t>, lends an array of integers.
+template <class Container, class = void>
+struct LendsIntegers : std::false_type {};
+template <class Container>
+struct LendsIntegers<Container, std::void_t<decltype(std::declval<const Container&>().data()),
+                                            decltype(std::declval<const Container&>().size())>>
+    : std::is_convertible<decltype(std::declval<const Container&>().data()), const int64_t*> {};
+
+}  // namespace detail
+
+// A shape, axes or strides: borrowed for one call from a braced list, a vector, an array, a span or
+// a number.
 class IntList {
  public:
   // The braced list lives as long as the call that it is an argument of.
@@ -84,6 +97,12 @@ class IntList {
   template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
   IntList(T value)  // NOLINT(google-explicit-constructor)
       : size_(kSingle), single_(static_cast<int64_t>(value)) {}
+  template <class Container,
+            std::enable_if_t<std::conjunction_v<std::negation<std::is_base_of<IntList, Container>>,
+                                                detail::LendsIntegers<Container>>,
+                             int> = 0>
+  IntList(const Container& values)  // NOLINT(google-explicit-constructor)
+      : data_(values.data()), size_(static_cast<int32_t>(values.size())) {}
   IntList(const int64_t* data, size_t size) : data_(data), size_(static_cast<int32_t>(size)) {}
 
   const int64_t* data() const noexcept { return size_ == kSingle ? &single_ : data_; }
