@@ -56,6 +56,10 @@ class HostFunction final : public CustomFunction {
 
   void forward(CustomNode& node, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
     run(table_.forward, "forward", node, inputs, outputs);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      TSR_CHECK(outputs[i].defined(), Code::kAutograd, nullptr,
+                "expected a tensor from the forward callback as output ", i, ", got NULL");
+    }
   }
 
  private:

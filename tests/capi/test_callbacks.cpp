@@ -177,6 +177,23 @@ TEST(CustomFunction, without_gradients_gives_its_data_back_at_once) {
   EXPECT_EQ(drops, 1);
 }
 
+TEST(CustomFunction, forward_without_an_output_is_refused) {
+  int drops = 0;
+  const Owned x(leaf(2));
+  tsr_node_vtable vtable = {};
+  vtable.struct_size = sizeof(vtable);
+  vtable.forward = [](void*, tsr_node, const tsr_tensor*, int32_t, tsr_tensor*, int32_t) {
+    return tsr_status{TSR_OK};
+  };
+  vtable.backward = double_backward;
+  vtable.drop = count_drop;
+  const tsr_tensor inputs[1] = {x};
+  tsr_tensor y = nullptr;
+  refused(tsr_function_apply("Nothing", -1, &vtable, &drops, inputs, 1, 1, &y), TSR_AUTOGRAD);
+  EXPECT_EQ(y, nullptr);
+  EXPECT_EQ(drops, 1);
+}
+
 TEST(FinalCallback, E18_runs_once_after_the_backward) {
   static int order = 0, hook_at = 0, final_at = 0, drops = 0;
   order = hook_at = final_at = drops = 0;
