@@ -78,8 +78,10 @@ void check_recorded_write(const Tensor& target) {
               "in an in-place operation");
     check_no_graph_owns(record->base);
   }
-  TSR_CHECK(!target.requires_grad() || record->grad_fn, Code::kAutograd, nullptr,
-            "a leaf that requires grad is being used in an in-place operation");
+  TSR_CHECK(
+      !target.requires_grad() || record->grad_fn, Code::kAutograd, nullptr,
+      "a leaf that requires grad is being used in an in-place operation; switch recording off "
+      "(no_grad) to update a parameter, or write to a copy");
   check_no_graph_owns(target);
 }
 
