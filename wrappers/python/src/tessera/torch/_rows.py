@@ -17,7 +17,7 @@ class Missing(NotImplementedError, AttributeError):
 
 
 def missing(name: str, reason: str = "") -> Missing:
-    where = "docs/guide/torch.md lists what is there, and tessera itself may have it under another name"
+    where = "docs/guide/torch_coverage.md lists what is there, and tessera itself may have it under another name"
     return Missing(f"{name} is not in tessera.torch{f': {reason}' if reason else f'; {where}'}")
 
 
