@@ -252,6 +252,13 @@ int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
   return good ? 0 : -1;
 }
 
+PyObject* tensor_at(PyObject* self, Py_ssize_t index) {
+  PyObject* key = PyLong_FromSsize_t(index);
+  PyObject* item = key == NULL ? NULL : tensor_subscript(self, key);
+  Py_XDECREF(key);
+  return item;
+}
+
 Py_ssize_t tensor_length(PyObject* self) {
   tsr_info info;
   if (!tpy_info(self, &info)) return -1;

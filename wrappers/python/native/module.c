@@ -296,6 +296,8 @@ static const PyType_Slot tensor_slots[] = {
     {Py_mp_subscript, tensor_subscript},
     {Py_mp_ass_subscript, tensor_ass_subscript},
     {Py_mp_length, tensor_length},
+    {Py_sq_length, tensor_length}, /* NumPy reads lists of what is a sequence */
+    {Py_sq_item, tensor_at},
     {Py_bf_getbuffer, tensor_getbuffer},
     {Py_bf_releasebuffer, tensor_releasebuffer},
     {Py_tp_doc, (void*)"A tensor as the C ABI knows it; tessera.Tensor adds the rest."},

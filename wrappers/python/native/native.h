@@ -536,6 +536,7 @@ PyObject* tensor_numpy(PyObject* self, PyObject* unused);
 /* ---- indexing.c: tensor[index] ---- */
 
 PyObject* tensor_subscript(PyObject* self, PyObject* key);
+PyObject* tensor_at(PyObject* self, Py_ssize_t index);
 int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value);
 
 /* ---- methods.c: methods that are not ops ---- */

@@ -66,6 +66,17 @@ def test_an_array_without_a_dtype_of_ours_is_refused(array: Any) -> None:
                 function(*arguments)
 
 
+def test_lists_of_tensors_become_arrays() -> None:
+    x = ts.arange(6.0).reshape(2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array([x, x]).shape == (2, 2, 3) and np.asarray((x[0], x[1])).tolist() == x.tolist()
+        assert np.array([[x.sum()], [x.max()]]).tolist() == [[15], [5]] and np.array([ts.ones(0)]).shape == (1, 0)
+    assert np.argwhere(x > 3).tolist() == [[1, 1], [1, 2]] and [t.item() for t in reversed(x[0])] == [2, 1, 0]
+    with pytest.raises(ts.MemoryAccessError, match="detach"):
+        np.array([ts.ones(2, requires_grad=True)])
+
+
 def test_a_masked_array_is_refused() -> None:
     with pytest.raises(ts.ArgumentTypeError, match="filled"):
         ts.ones(2) + np.ma.array([1.0, 2.0], mask=[True, False])
