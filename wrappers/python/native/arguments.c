@@ -40,11 +40,20 @@ int tpy_as_int64(PyObject* object, int64_t* out) {
   return !overflow;
 }
 
+/* A tensor has __index__ whatever its elements are: the error names the argument then, too. */
+static int tpy_indexed(const tpy_signature* sig, int i, const char* expected, PyObject* object,
+                       int64_t* out) {
+  if (tpy_as_int64(object, out)) return 1;
+  if (!PyErr_ExceptionMatches(tpy.type_error)) return 0;
+  PyErr_Clear();
+  return tpy_mismatch(sig, i, expected, object);
+}
+
 int tpy_int64(const tpy_signature* sig, int i, PyObject* object, int64_t absent, int64_t* out) {
   *out = absent;
   if (object == NULL) return 1;
   if (!PyIndex_Check(object)) return tpy_mismatch(sig, i, "an int", object);
-  return tpy_as_int64(object, out);
+  return tpy_indexed(sig, i, "an int", object, out);
 }
 
 /* None is "absent" in the ABI, which may differ from the default. */
@@ -120,7 +129,7 @@ int tpy_ints(const tpy_signature* sig, int i, PyObject* object, tpy_list* list) 
   if (object != NULL && (PyLong_CheckExact(object) ||
                          PyIndex_Check(object))) { /* a single number is read as a list of one */
     list->n = 1;
-    return tpy_as_int64(object, list->room);
+    return tpy_indexed(sig, i, "an int or a sequence of ints", object, list->room);
   }
   PyObject* items;
   if (!tpy_list_items(sig, i, object, "an int or a sequence of ints", list, &items)) return 0;

@@ -91,6 +91,7 @@ WRONG: list[tuple[str, type[Exception], Callable[[], Any]]] = [
     ("the length of a number", TypeError, lambda: len(ts.tensor(1.0))),
     ("an index of many elements", TypeError, lambda: range(ts.ones(2))),
     ("data that is none", TypeError, lambda: ts.Tensor([1, 2])),
+    ("a tensor as axis", TypeError, lambda: ts.max(ts.ones(2), ts.ones(2))),
     ("ragged data", ValueError, lambda: ts.tensor([[1], [2, 3]])),
     ("data that is no number", TypeError, lambda: ts.tensor([1, None])),
     ("data that is a set", TypeError, lambda: ts.tensor({1, 2})),
