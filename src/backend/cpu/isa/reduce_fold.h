@@ -106,11 +106,19 @@ constexpr bool may_fuse_sum() {
   return !__builtin_cpu_is("intel") || __builtin_cpu_is("haswell") || __builtin_cpu_is("broadwell");
 }
 
+// Sums of squares of float32, which are exact in float64, are fused multiply-adds everywhere.
+template <class F, class T>
+constexpr bool fuses_squares() {
+  return kFusedMultiplyAdd && std::is_same_v<F, math::EuclideanNorm> && std::is_same_v<T, float>;
+}
+
 // The state with one more element.
 template <class F, bool kFused, class S>
 [[gnu::always_inline]] inline S with_element(S state, S x, double p) {
-  if constexpr (kFused)
+  if constexpr (kFused && kIsPlainSum<F>)
     return fma(x, S(1.0), state);
+  else if constexpr (kFused)
+    return fma(x, x, state);
   else
     return F::merge(state, prepared<F>(x, p));
 }
@@ -188,7 +196,7 @@ void fold_along(int64_t count, const void* in, int64_t, void* state, const Param
   if constexpr (may_fuse_sum<F, T, S>()) {
     if (fusing_pays()) return fold_run<F, T, S, true>(count, in, state, params);
   }
-  fold_run<F, T, S, false>(count, in, state, params);
+  fold_run<F, T, S, fuses_squares<F, T>()>(count, in, state, params);
 }
 
 // Row r of a block of them, from element j on.
@@ -253,7 +261,7 @@ void fold_across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t,
   if constexpr (may_fuse_sum<F, T, S>()) {
     if (fusing_pays()) return fold_block<F, T, S, true>(count, rows, state, params);
   }
-  fold_block<F, T, S, false>(count, rows, state, params);
+  fold_block<F, T, S, fuses_squares<F, T>()>(count, rows, state, params);
 }
 
 // Folds whose result is one of the elements (or its magnitude) compare elements in their own type;
