@@ -134,13 +134,14 @@ struct Counts {
 };
 
 // Contiguous rows, or the columns of a matrix with as many columns as lines.
-FftPlan batch_plan(FftOp op, int64_t length, int64_t lines, bool columns) {
+FftPlan batch_plan(FftOp op, int64_t length, int64_t lines, bool columns, bool inverse = false) {
   const Counts counts(op, length);
   FftPlan plan{};
   plan.op = op;
   plan.dtype = DType::kFloat32;
   plan.length = length;
   plan.scale = 0.5;
+  plan.inverse = inverse ? 1 : 0;
   plan.rank = 1;
   plan.sizes[0] = lines;
   plan.input_strides[0] = columns ? 1 : counts.in / counts.in_parts;
@@ -174,20 +175,23 @@ std::vector<float> turned(const std::vector<float>& rows, int64_t lines, int64_t
 TEST(Fft, a_line_has_the_same_bits_alone_in_a_batch_and_as_a_column) {
   constexpr int64_t kLines = 19;
   for (const FftOp op : {FftOp::kComplex, FftOp::kRealToHalf, FftOp::kHalfToReal}) {
-    for (const int64_t length : {1, 2, 5, 8, 16, 31, 48, 64, 67, 100, 133, 256, 1000}) {
+    // Real ones of twice a length go through complex ones of that length.
+    for (const int64_t length :
+         {1, 2, 5, 8, 16, 31, 48, 64, 67, 96, 100, 128, 133, 200, 256, 320, 1000, 1024}) {
       const Counts counts(op, length);
+      const bool inverse = length % 3 == 0;
       const std::vector<float> numbers = random_numbers<float>(counts.in * kLines);
       const int64_t count = counts.out * kLines;
       const std::vector<float> rows =
-          run(batch_plan(op, length, kLines, false), numbers.data(), count);
+          run(batch_plan(op, length, kLines, false, inverse), numbers.data(), count);
       for (int64_t i = 0; i < kLines; ++i) {
-        const std::vector<float> alone =
-            run(batch_plan(op, length, 1, false), numbers.data() + i * counts.in, counts.out);
+        const std::vector<float> alone = run(batch_plan(op, length, 1, false, inverse),
+                                             numbers.data() + i * counts.in, counts.out);
         EXPECT_TRUE(std::equal(alone.begin(), alone.end(), rows.begin() + i * counts.out))
             << "length " << length << " line " << i;
       }
       const std::vector<float> columns = turned(numbers, kLines, counts.in, counts.in_parts);
-      EXPECT_EQ(run(batch_plan(op, length, kLines, true), columns.data(), count),
+      EXPECT_EQ(run(batch_plan(op, length, kLines, true, inverse), columns.data(), count),
                 turned(rows, kLines, counts.out, counts.out_parts))
           << "length " << length;
     }

@@ -96,9 +96,10 @@ class Run {
     const int64_t gathered_in = input_.contiguous() ? 0 : rows_.width * input_.row();
     const int64_t gathered_out = output_.contiguous() ? 0 : rows_.width * output_.row();
     const int64_t lines = plan_.op == FftOp::kComplex ? 0 : even_ ? plan_.length : 2 * plan_.length;
-    const int64_t side_by_side = neighbours_ ? transform_->neighbour_scratch() : 0;
-    const int64_t count =
-        gathered_in + gathered_out + lines + std::max(transform_->scratch(), side_by_side);
+    const int64_t neighbours = neighbours_ ? transform_->neighbour_scratch() : 0;
+    const int64_t together = transform_->takes_lines() ? transform_->line_scratch() : 0;
+    const int64_t count = gathered_in + gathered_out + lines +
+                          std::max({transform_->scratch(), neighbours, together});
     const Workspace memory(count * static_cast<int64_t>(sizeof(T)));
     auto* const numbers = static_cast<T*>(memory.data());
     if (numbers == nullptr) return static_cast<Status>(Code::kOutOfMemory);
@@ -148,8 +149,7 @@ class Run {
       lines = buffers.output;
     }
     const Rows rows{input, in_row, lines, out_row, block.count};
-    const Status status = even_ && transform_->is_short() ? run_short(rows, buffers.scratch)
-                                                          : run_rows(rows, buffers);
+    const Status status = run_rows(rows, buffers);
     if (status != kernel::kOk) return status;
     if (!output_.contiguous()) scatter_output(block.count, lines, output);
     return kernel::kOk;
@@ -164,7 +164,17 @@ class Run {
     int64_t count;
   };
 
+  // Whether contiguous lines share registers: few short ones of real numbers, or as many as lanes.
+  [[nodiscard]] bool share_lanes(int64_t lines) const {
+    if (plan_.op != FftOp::kComplex && !even_) return false;
+    return transform_->is_short() || (transform_->takes_lines() && lines == rows_.width);
+  }
+
   [[nodiscard]] Status run_rows(const Rows& rows, const Buffers& buffers) const {
+    if (share_lanes(rows.count)) {
+      run_lanes(rows, buffers.scratch);
+      return kernel::kOk;
+    }
     for (int64_t i = 0; i < rows.count; ++i) {
       const Status status =
           run_line(rows.input + i * rows.input_row, rows.output + i * rows.output_row, buffers);
@@ -175,17 +185,18 @@ class Run {
 
   [[nodiscard]] FftHalf<T> half(bool conjugate) const { return {half_roots_->data(), conjugate}; }
 
-  // Short real transforms of even length, side by side.
-  [[nodiscard]] Status run_short(const Rows& rows, T* scratch) const {
+  void run_lanes(const Rows& rows, T* scratch) const {
     const bool inverse = plan_.inverse != 0;
-    const FftOperands<T> at{rows.input,      rows.output, 2,      rows.input_row, 2,
-                            rows.output_row, rows.count,  scale_, false};
+    FftOperands<T> at{rows.input,      rows.output, 2,      rows.input_row, 2,
+                      rows.output_row, rows.count,  scale_, false};
     if (plan_.op == FftOp::kRealToHalf) {
       transform_->run_lanes_forward(half(inverse), at, scratch);
-    } else {
+    } else if (plan_.op == FftOp::kHalfToReal) {
       transform_->run_lanes_backward(half(!inverse), at, scratch);
+    } else {
+      at.swap = inverse;
+      transform_->run_lanes(at, scratch);
     }
-    return kernel::kOk;
   }
 
   void gather_input(const T* source, int64_t lines, T* rows) const {

@@ -75,7 +75,14 @@ struct FftRows {
   // The same in four steps, of lines that are neighbours.
   // `scratch`: rows * (columns + 1) + 2 * max(rows, columns) blocks.
   void (*lanes_split)(const FftSplit<T>& split, const FftOperands<T>& at, T* scratch);
-  // As `lanes`, of pairs of real numbers to their half, and back; `swap` is not read. `scratch`:
+  // The same of `width` contiguous lines; and of pairs of real numbers to their half, and back, as
+  // `lanes_forward`. `scratch`: length + 1 more blocks.
+  void (*lines_split)(const FftSplit<T>& split, const FftOperands<T>& at, T* scratch);
+  void (*lines_split_forward)(const FftSplit<T>& split, const FftHalf<T>& half,
+                              const FftOperands<T>& at, T* scratch);
+  void (*lines_split_backward)(const FftSplit<T>& split, const FftHalf<T>& half,
+                               const FftOperands<T>& at, T* scratch);
+  // As `lanes`, of pairs of real numbers to their half, and back; `swap` is false. `scratch`:
   // 3 * length + 1 blocks.
   void (*lanes_forward)(const FftLanes<T>& transform, const FftHalf<T>& half,
                         const FftOperands<T>& at, T* scratch);

@@ -139,6 +139,11 @@ int64_t Transform<T>::neighbour_scratch() const {
 }
 
 template <class T>
+int64_t Transform<T>::line_scratch() const {
+  return neighbour_scratch() + 2 * rows_.width * (length_ + 1);
+}
+
+template <class T>
 FftLanes<T> Transform<T>::make_lanes(int64_t length) {
   FftLanes<T> lanes{};
   lanes.length = length;
@@ -196,6 +201,8 @@ void Transform<T>::make_split(int64_t columns) {
     }
   }
   split_.twiddles = twiddles.data();
+  // A line by itself would leave lanes empty: then moving lines into the lanes pays.
+  takes_lines_ = length_ <= kMostNeighbours && (columns % width != 0 || split_.rows % width != 0);
   const int64_t middle = groups(split_.rows) * columns;
   scratch_ = 2 * width * (middle + 2 * std::max(split_.rows, columns));
 }
@@ -232,22 +239,30 @@ void Transform<T>::make_chirp() {
 
 template <class T>
 void Transform<T>::run_lanes(const FftOperands<T>& at, T* scratch) const {
-  if (way_ == Way::kSplit)
+  if (way_ != Way::kSplit)
+    rows_.lanes(lanes_, at, scratch);
+  else if (at.input_lane == 2)
     rows_.lanes_split(split_, at, scratch);
   else
-    rows_.lanes(lanes_, at, scratch);
+    rows_.lines_split(split_, at, scratch);
 }
 
 template <class T>
 void Transform<T>::run_lanes_forward(const FftHalf<T>& half, const FftOperands<T>& at,
                                      T* scratch) const {
-  rows_.lanes_forward(lanes_, half, at, scratch);
+  if (way_ == Way::kSplit)
+    rows_.lines_split_forward(split_, half, at, scratch);
+  else
+    rows_.lanes_forward(lanes_, half, at, scratch);
 }
 
 template <class T>
 void Transform<T>::run_lanes_backward(const FftHalf<T>& half, const FftOperands<T>& at,
                                       T* scratch) const {
-  rows_.lanes_backward(lanes_, half, at, scratch);
+  if (way_ == Way::kSplit)
+    rows_.lines_split_backward(split_, half, at, scratch);
+  else
+    rows_.lanes_backward(lanes_, half, at, scratch);
 }
 
 template <class T>

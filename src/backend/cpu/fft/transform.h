@@ -26,12 +26,16 @@ class Transform {
   [[nodiscard]] bool takes_neighbours() const {
     return way_ == Way::kSplit && length_ <= kMostNeighbours;
   }
+  // Whether it can be called, and is worth it, with `width` contiguous lines.
+  [[nodiscard]] bool takes_lines() const { return takes_lines_; }
   // The numbers (not the complex ones) of scratch memory for a call.
   [[nodiscard]] int64_t scratch() const { return scratch_; }
   [[nodiscard]] int64_t neighbour_scratch() const;
+  [[nodiscard]] int64_t line_scratch() const;
   [[nodiscard]] int64_t nbytes() const;
 
-  // At most rows.width transforms side by side.
+  // At most rows.width transforms side by side; if this one is not short, as many, which are
+  // neighbours or contiguous lines.
   void run_lanes(const FftOperands<T>& at, T* scratch) const;
   // As many real transforms of twice the length, from pairs of real numbers to halves, and back.
   void run_lanes_forward(const FftHalf<T>& half, const FftOperands<T>& at, T* scratch) const;
@@ -57,6 +61,7 @@ class Transform {
   const FftRows<T>& rows_;
   int64_t length_;
   Way way_ = Way::kShort;
+  bool takes_lines_ = false;
   int64_t scratch_ = 0;
   FftLanes<T> lanes_{};
   FftSplit<T> split_{};

@@ -160,24 +160,27 @@ inline T* run_passes(const FftLanes<T>& transform, T* from, T* to) {
 
 // ---- Short transforms ----
 
-// Contiguous transforms, one after another: squares of as many elements as lanes are transposed.
+// Contiguous transforms, one after another: squares of complex numbers are transposed, those of
+// half of the lines at a time.
 template <class T>
-inline void load_transposed(int64_t length, const FftOperands<T>& at, T* blocks) {
+[[gnu::noinline]] void load_transposed(int64_t length, const FftOperands<T>& at, T* blocks) {
   constexpr int64_t kSize = Vec<T>::kSize;
+  constexpr int64_t kNumbers = kSize / 2;
   int64_t j = 0;
-  for (; j + kSize <= length; j += kSize) {
-    Vec<T> re[kSize];
-    Vec<T> im[kSize];
-#pragma GCC unroll 16
-    for (int64_t lane = 0; lane < kSize; ++lane) {
-      const Lanes<T> x = load_parts(at.input + lane * at.input_lane + 2 * j);
-      re[lane] = x.re;
-      im[lane] = x.im;
+  for (; j + kNumbers <= length; j += kNumbers) {
+    Vec<T> sets[2][kNumbers];
+#pragma GCC unroll 2
+    for (int64_t set = 0; set < 2; ++set) {
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kNumbers; ++i)
+        sets[set][i] = Vec<T>::load(at.input + line_of<T>(set, i) * at.input_lane + 2 * j);
+      transpose_units<2>(sets[set]);
     }
-    transpose(re);
-    transpose(im);
-    for (int64_t i = 0; i < kSize; ++i)
-      swap_parts(Lanes<T>{re[i], im[i]}, at.swap).store(blocks + (j + i) * kBlock<T>);
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < kNumbers; ++i) {
+      const Lanes<T> x = split_by_turns(sets[0][i], sets[1][i]);
+      swap_parts(x, at.swap).store(blocks + (j + i) * kBlock<T>);
+    }
   }
   for (; j < length; ++j) {
     const Lanes<T> x = load_some_parts(at.input + 2 * j, kSize, at.input_lane);
@@ -186,23 +189,28 @@ inline void load_transposed(int64_t length, const FftOperands<T>& at, T* blocks)
 }
 
 template <class T>
-inline void store_transposed(int64_t length, const FftOperands<T>& at, const T* blocks) {
+[[gnu::noinline]] void store_transposed(int64_t length, const FftOperands<T>& at, const T* blocks) {
   constexpr int64_t kSize = Vec<T>::kSize;
+  constexpr int64_t kNumbers = kSize / 2;
   const Vec<T> scale(at.scale);
   int64_t j = 0;
-  for (; j + kSize <= length; j += kSize) {
-    Vec<T> re[kSize];
-    Vec<T> im[kSize];
-    for (int64_t i = 0; i < kSize; ++i) {
+  for (; j + kNumbers <= length; j += kNumbers) {
+    Vec<T> sets[2][kNumbers];
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < kNumbers; ++i) {
       const Lanes<T> x = swap_parts(Lanes<T>::load(blocks + (j + i) * kBlock<T>), at.swap);
-      re[i] = x.re * scale;
-      im[i] = x.im * scale;
+      const Vec<T> re = x.re * scale;
+      const Vec<T> im = x.im * scale;
+      sets[0][i] = interleave<1, 0>(re, im, LaneSequence<T>());
+      sets[1][i] = interleave<1, 1>(re, im, LaneSequence<T>());
     }
-    transpose(re);
-    transpose(im);
-#pragma GCC unroll 16
-    for (int64_t lane = 0; lane < kSize; ++lane)
-      store_parts(Lanes<T>{re[lane], im[lane]}, at.output + lane * at.output_lane + 2 * j);
+#pragma GCC unroll 2
+    for (int64_t set = 0; set < 2; ++set) {
+      transpose_units<2>(sets[set]);
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kNumbers; ++i)
+        sets[set][i].store(at.output + line_of<T>(set, i) * at.output_lane + 2 * j);
+    }
   }
   for (; j < length; ++j) {
     const Lanes<T> x = swap_parts(Lanes<T>::load(blocks + j * kBlock<T>), at.swap);
@@ -233,7 +241,7 @@ inline void store_one(int64_t length, const FftOperands<T>& at, const T* blocks)
 
 // Lanes that are neighbours, and few lanes of any step.
 template <class T>
-inline void load_lanes(int64_t length, const FftOperands<T>& at, T* blocks) {
+[[gnu::noinline]] void load_lanes(int64_t length, const FftOperands<T>& at, T* blocks) {
   if (at.lanes == 1) return load_one(length, at, blocks);
   const bool whole = at.lanes == Vec<T>::kSize && at.input_lane == 2;
   for (int64_t j = 0; j < length; ++j) {
@@ -244,7 +252,7 @@ inline void load_lanes(int64_t length, const FftOperands<T>& at, T* blocks) {
   }
 }
 template <class T>
-inline void store_lanes(int64_t length, const FftOperands<T>& at, const T* blocks) {
+[[gnu::noinline]] void store_lanes(int64_t length, const FftOperands<T>& at, const T* blocks) {
   if (at.lanes == 1) return store_one(length, at, blocks);
   const bool whole = at.lanes == Vec<T>::kSize && at.output_lane == 2;
   const Vec<T> scale(at.scale);
@@ -458,18 +466,12 @@ void real_backward(int64_t h, const T* input, const FftHalf<T>& half, T* z) {
   z[1] = first - last;
 }
 
-// The same for blocks.
+// The same for blocks: z has h of them, the half h + 1. They may be in one place.
 template <class T>
-void lanes_forward(const FftLanes<T>& transform, const FftHalf<T>& half, const FftOperands<T>& at,
-                   T* scratch) {
-  const int64_t h = transform.length;
-  FftOperands<T> plain = at;
-  plain.swap = false;
-  plain.scale = 1;
-  load_blocks(h, plain, scratch);
-  const T* z = run_passes(transform, scratch, scratch + h * kBlock<T>);
-  T* const blocks = scratch + 2 * h * kBlock<T>;
-  const Vec<T> re(at.scale * T{0.5});
+[[gnu::noinline]] void blocks_to_half(int64_t h, const FftHalf<T>& half, T scale, const T* z,
+                                      T* blocks) {
+  const Lanes<T> first = Lanes<T>::load(z);
+  const Vec<T> re(scale * T{0.5});
   const Vec<T> im(half.conjugate ? -re : re);
   for (int64_t k = 1; k < h / 2 + 1; ++k) {
     const Lanes<T> a = Lanes<T>::load(z + k * kBlock<T>);
@@ -479,34 +481,49 @@ void lanes_forward(const FftLanes<T>& transform, const FftHalf<T>& half, const F
     pair.back.store(blocks + (h - k) * kBlock<T>);
     pair.front.store(blocks + k * kBlock<T>);
   }
-  const Lanes<T> first = Lanes<T>::load(z);
-  const Vec<T> scale(at.scale);
-  Lanes<T>{(first.re + first.im) * scale, Vec<T>(0)}.store(blocks);
-  Lanes<T>{(first.re - first.im) * scale, Vec<T>(0)}.store(blocks + h * kBlock<T>);
-  store_blocks(h + 1, plain, blocks);
+  const Vec<T> whole(scale);
+  Lanes<T>{(first.re + first.im) * whole, Vec<T>(0)}.store(blocks);
+  Lanes<T>{(first.re - first.im) * whole, Vec<T>(0)}.store(blocks + h * kBlock<T>);
+}
+// Leaves z with its parts swapped, for a backward transform.
+template <class T>
+[[gnu::noinline]] void blocks_from_half(int64_t h, const FftHalf<T>& half, const T* blocks, T* z) {
+  const Vec<T> first = Vec<T>::load(blocks);
+  const Vec<T> last = Vec<T>::load(blocks + h * kBlock<T>);
+  const Vec<T> sign(half.conjugate ? T{-1} : T{1});
+  for (int64_t k = 1; k < h / 2 + 1; ++k) {
+    const Lanes<T> a = Lanes<T>::load(blocks + k * kBlock<T>);
+    const Lanes<T> b = Lanes<T>::load(blocks + (h - k) * kBlock<T>);
+    const LanePair<T> pair =
+        from_half(a, b, Vec<T>(half.twiddles[k]), Vec<T>(half.twiddles[h + k]), sign);
+    swap_parts(pair.back, true).store(z + (h - k) * kBlock<T>);
+    swap_parts(pair.front, true).store(z + k * kBlock<T>);
+  }
+  Lanes<T>{first - last, first + last}.store(z);
+}
+
+template <class T>
+void lanes_forward(const FftLanes<T>& transform, const FftHalf<T>& half, const FftOperands<T>& at,
+                   T* scratch) {
+  const int64_t h = transform.length;
+  load_blocks(h, at, scratch);
+  const T* const z = run_passes(transform, scratch, scratch + h * kBlock<T>);
+  T* const blocks = scratch + 2 * h * kBlock<T>;
+  blocks_to_half(h, half, at.scale, z, blocks);
+  FftOperands<T> scaled = at;
+  scaled.scale = 1;
+  store_blocks(h + 1, scaled, blocks);
 }
 
 template <class T>
 void lanes_backward(const FftLanes<T>& transform, const FftHalf<T>& half, const FftOperands<T>& at,
                     T* scratch) {
   const int64_t h = transform.length;
-  FftOperands<T> swapped = at;
-  swapped.swap = false;
   T* const blocks = scratch + 2 * h * kBlock<T>;
-  load_blocks(h + 1, swapped, blocks);
-  const Vec<T> sign(half.conjugate ? T{-1} : T{1});
+  load_blocks(h + 1, at, blocks);
+  blocks_from_half(h, half, blocks, scratch);
+  FftOperands<T> swapped = at;
   swapped.swap = true;
-  for (int64_t k = 1; k < h / 2 + 1; ++k) {
-    const Lanes<T> a = Lanes<T>::load(blocks + k * kBlock<T>);
-    const Lanes<T> b = Lanes<T>::load(blocks + (h - k) * kBlock<T>);
-    const LanePair<T> pair =
-        from_half(a, b, Vec<T>(half.twiddles[k]), Vec<T>(half.twiddles[h + k]), sign);
-    swap_parts(pair.back, true).store(scratch + (h - k) * kBlock<T>);
-    swap_parts(pair.front, true).store(scratch + k * kBlock<T>);
-  }
-  const Vec<T> first = Vec<T>::load(blocks);
-  const Vec<T> last = Vec<T>::load(blocks + h * kBlock<T>);
-  Lanes<T>{first - last, first + last}.store(scratch);
   store_blocks(h, swapped, run_passes(transform, scratch, scratch + h * kBlock<T>));
 }
 

@@ -22,6 +22,26 @@ template <class T, size_t... kLane>
   Vec<T>(__builtin_shufflevector(a.re.v, a.im.v, (kSize / 2 + kLane / 2 + kLane % 2 * kSize)...))
       .store(target + kSize);
 }
+// Two registers of interleaved numbers by turns, kGroupLanes / 2 numbers of each: the lanes keep
+// the order of line_of, below. And the numbers of either register again.
+template <size_t kPart, class T, size_t... kLane>
+[[gnu::always_inline]] inline Vec<T> part_of(Vec<T> a, Vec<T> b, std::index_sequence<kLane...>) {
+  constexpr size_t kGroup = kGroupLanes<T>;
+  return Vec<T>(__builtin_shufflevector(a.v, b.v,
+                                        (kLane / kGroup * kGroup + 2 * kLane % kGroup + kPart +
+                                         kLane % kGroup / (kGroup / 2) * Vec<T>::kSize)...));
+}
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> split_by_turns(Vec<T> a, Vec<T> b) {
+  return {part_of<0>(a, b, LaneSequence<T>()), part_of<1>(a, b, LaneSequence<T>())};
+}
+// The line, and so the lane, whose numbers register i of the first or second set holds.
+template <class T>
+constexpr int64_t line_of(int64_t set, int64_t i) {
+  constexpr int64_t kTurn = kGroupLanes<T> / 2;
+  return i / kTurn * 2 * kTurn + set * kTurn + i % kTurn;
+}
+
 template <class T, size_t... kLane>
 [[gnu::always_inline]] inline Vec<T> reversed(Vec<T> a, std::index_sequence<kLane...>) {
   return Vec<T>(__builtin_shufflevector(a.v, a.v, (Vec<T>::kSize - 1 - kLane)...));
