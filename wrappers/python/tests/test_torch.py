@@ -361,6 +361,7 @@ def test_batches_are_pytorchs() -> None:
     assert type(x) is type(y) is torch.Tensor
     assert x.shape == (4, 2)
     assert isinstance(next(iter(DataLoader(TensorDataset(xs, ys), batch_size=4))), list)
+    assert type(TensorDataset(np.ones((4, 2)), ys[:4])[0][0]) is torch.Tensor
     samples = [{"a": 1.5, "b": (np.float32(1), "t")}] * 2
     batch = next(iter(DataLoader(samples, batch_size=2)))
     assert batch["a"].dtype is torch.float64

@@ -59,6 +59,7 @@ class TensorDataset(_data.TensorDataset):
         if len({len(tensor) for tensor in tensors}) > 1:
             raise AssertionError(f"Size mismatch between tensors: {[len(tensor) for tensor in tensors]}")
         super().__init__(*tensors)
+        self.tensors = retyped(self.tensors)
 
 
 class DataLoader(_data.DataLoader):
