@@ -40,6 +40,28 @@ def test_scores_of_any_size_do_not_overflow() -> None:
     np.testing.assert_array_equal(sdpa(q, k, ts.asarray([[1.0], [2.0], [3.0]])).numpy(), [[1.0]])
 
 
+@pytest.mark.parametrize("dtype, least", [(ts.float32, -103.9), (ts.float64, -745.1)])
+def test_probabilities_that_vanish_are_zero_in_rows_of_any_length(dtype: Any, least: float) -> None:
+    for columns in range(1, 70):
+        scores = np.random.default_rng(columns).standard_normal((4, columns)) * 3
+        scores[0, columns // 2 :], scores[1, ::3], scores[2, 1::2] = -np.inf, 2 * least, least / 1.1
+        scores[:, 0] = 0
+        table = ts.asarray(scores).astype(dtype)
+        powers = np.exp(table.numpy().astype(np.longdouble))
+        wanted, found = powers / powers.sum(1, keepdims=True), ts.softmax(table, -1).numpy()
+        np.testing.assert_allclose(found, wanted, rtol=1e-5 if dtype == ts.float32 else 1e-12, atol=1e-44)
+        assert (found[0, max(1, columns // 2) :] == 0).all()
+        np.testing.assert_allclose(ts.logsumexp(table, -1).numpy(), np.log(powers.sum(1)), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("queries, keys", [(64, 64), (70, 70), (130, 300)])
+def test_causal_rows_are_those_of_a_mask(queries: int, keys: int) -> None:
+    q, k, v = normal(2, queries, 8), normal(2, keys, 8, seed=1), normal(2, keys, 4, seed=2)
+    mask = ts.asarray(np.tri(queries, keys, dtype=bool))
+    found, wanted = sdpa(q, k, v, is_causal=True), sdpa(q, k, v, attn_mask=mask)
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-12, atol=1e-14)
+
+
 def test_a_nan_stays_in_its_row_and_a_hidden_query_gives_zero() -> None:
     q, k, v = normal(3, 2), normal(4, 2, seed=1), normal(4, 2, seed=2)
     q[1] = float("nan")

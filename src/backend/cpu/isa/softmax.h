@@ -13,15 +13,6 @@
 
 namespace tsr::cpu::TSR_ISA {
 
-template <class T>
-inline T sum_of_lanes(Vec<T> a, int64_t count = Vec<T>::kSize) {
-  T lanes[Vec<T>::kSize];
-  a.store(lanes);
-  T result = 0;
-  for (int64_t i = 0; i < count; ++i) result += lanes[i];
-  return result;
-}
-
 // The largest number. NaNs are skipped; the exponentials that follow are NaN for them.
 template <class T>
 inline T row_max(int64_t count, const T* x) {
@@ -39,6 +30,15 @@ inline T row_max(int64_t count, const T* x) {
   return largest_lane(at_least(at_least(most[0], most[1]), at_least(most[2], most[3])));
 }
 
+// exp(x), also fast where that is 0, as for scores that a mask hides: on its way to 0 a number
+// would be subnormal, which processors compute slowly.
+template <class T>
+[[gnu::always_inline]] inline Vec<T> exp_of_score(Vec<T> x) {
+  constexpr T kNothing = std::is_same_v<T, float> ? T{-104} : T{-746};
+  const auto hidden = x < Vec<T>(kNothing);
+  return select(hidden, Vec<T>(0), exp(select(hidden, Vec<T>(0), x)));
+}
+
 // The sum of exp(x - shift); kStore: also writes each to `out`.
 template <bool kStore, class T>
 inline T row_exp_sum(int64_t count, const T* x, T shift, [[maybe_unused]] T* out) {
@@ -47,23 +47,23 @@ inline T row_exp_sum(int64_t count, const T* x, T shift, [[maybe_unused]] T* out
   int64_t i = 0;
   for (; i + 4 * V::kSize <= count; i += 4 * V::kSize) {
     for (int k = 0; k < 4; ++k) {
-      const V e = exp(V::load(x + i + k * V::kSize) - V(shift));
+      const V e = exp_of_score(V::load(x + i + k * V::kSize) - V(shift));
       if constexpr (kStore) e.store(out + i + k * V::kSize);
       sums[k] = sums[k] + e;
     }
   }
   for (; i + V::kSize <= count; i += V::kSize) {
-    const V e = exp(V::load(x + i) - V(shift));
+    const V e = exp_of_score(V::load(x + i) - V(shift));
     if constexpr (kStore) e.store(out + i);
     sums[0] = sums[0] + e;
   }
-  T rest = 0;
   if (i < count) {
-    const V e = exp(V::load_part(x + i, count - i, shift) - V(shift));
+    const V rest = V::load_part(x + i, count - i, static_cast<T>(-kInfinity));
+    const V e = exp_of_score(rest - V(shift));
     if constexpr (kStore) e.store_part(out + i, count - i);
-    rest = sum_of_lanes(e, count - i);
+    sums[1] = sums[1] + e;
   }
-  return sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest;
+  return sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
 template <class T>

@@ -73,6 +73,10 @@ class Forward {
                       blocks_.read(plan_.key, matrix, key, columns, plan_.width, wide), false,
                       scores);
       if (slopes_) set_slopes(matrix, key, count, columns, query, wide, dual);
+      // All rows first: `soften` would wait for what was just written.
+      for (int64_t i = 0; i < count; ++i) {
+        hide_unseen(first + i, key, columns, scores.row(i));
+      }
       for (int64_t i = 0; i < count; ++i) {
         const Row row{scores.row(i), slopes_ ? dual.slopes.row(i) : nullptr,
                       key == 0 ? nullptr : out.row(i),
@@ -160,21 +164,35 @@ class Forward {
     }
   }
 
+  // How many scores of a row are computed of which `seen` count: rows of few different lengths are
+  // faster.
+  static int64_t computed(int64_t seen, int64_t columns) {
+    constexpr int64_t kTogether = 64;
+    return std::min((seen + kTogether - 1) / kTogether * kTogether, columns);
+  }
+  // Keys that a query does not see have probability 0.
+  void hide_unseen(int64_t query, int64_t key, int64_t columns, T* scores) const {
+    const int64_t seen = blocks_.seen(query, key, columns);
+    const int64_t count = computed(seen, columns);
+    std::fill(scores + seen, scores + count, -std::numeric_limits<T>::infinity());
+    std::fill(scores + count, scores + columns, T{0});
+  }
+
   // Turns a row of scores into exp(score - maximum so far), and its slopes into their products with
   // that, and brings what the blocks before have summed up to the new maximum.
   void soften(const State& state, int64_t i, int64_t matrix, int64_t query, int64_t key,
               int64_t columns, const Row& row) const {
     const AttentionRows<T>& rows = blocks_.rows();
     const int64_t seen = blocks_.seen(query, key, columns);
-    std::fill(row.scores + seen, row.scores + columns, T{0});
+    const int64_t count = computed(seen, columns);
     if (row.slopes != nullptr) std::fill(row.slopes + seen, row.slopes + columns, T{0});
     if (seen == 0) return;
     blocks_.mask(matrix, query, key, seen, state.buffer, row.scores);
     const T before = state.most[i];
-    const T most = std::max(before, rows.largest(seen, row.scores));
+    const T most = std::max(before, rows.largest(count, row.scores));
     // A row without a score above -infinity: exponentials of 0 and not NaN.
     const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
-    const T sum = rows.exponentials(seen, shift, row.scores);
+    const T sum = rows.exponentials(count, shift, row.scores);
     if (most != before && row.out != nullptr) {
       const T factor = std::exp(before - shift);
       state.sums[i] *= factor;
