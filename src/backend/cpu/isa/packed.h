@@ -157,6 +157,18 @@ inline void pack_turned(const MatrixToPack<T>& m, const T* from, int64_t columns
   }
 }
 
+// A whole panel of contiguous rows.
+template <class T>
+inline void copy_panel(const MatrixToPack<T>& m, const T* from, T* to) {
+  using V = Vec<T>;
+  for (int64_t i = 0; i < m.rows; ++i) {
+    const V first = V::load(from + i * m.row_step);
+    const V second = V::load(from + i * m.row_step + V::kSize);
+    first.store(to + i * kPanel<T>);
+    second.store(to + i * kPanel<T> + V::kSize);
+  }
+}
+
 // Panel by panel; a panel holds its columns of all rows of the matrix, row by row, with zeros
 // behind the last column.
 template <class T>
@@ -169,8 +181,12 @@ void pack_panels(const MatrixToPack<T>& m, int64_t begin, int64_t end, T* packed
     for (int64_t i = 0; i < m.rows; ++i)
       std::fill(to + i * kPanel<T> + columns, to + (i + 1) * kPanel<T>, T{0});
     if (m.column_step == 1) {
-      for (int64_t i = 0; i < m.rows; ++i)
-        std::copy_n(from + i * m.row_step, columns, to + i * kPanel<T>);
+      if (columns == kPanel<T>) {
+        copy_panel(m, from, to);
+      } else {
+        for (int64_t i = 0; i < m.rows; ++i)
+          std::copy_n(from + i * m.row_step, columns, to + i * kPanel<T>);
+      }
       continue;
     }
     pack_turned(m, from, columns, to);

@@ -57,10 +57,17 @@ bool run(GemmPlan plan, const void* a, const void* b, void* c) {
     left = lines;
     left_step = plan.k;
   }
-  rows.pack({static_cast<const T*>(b), plan.k, plan.n, plan.b_strides[0], plan.b_strides[1]}, 0,
-            panels, packed);
-  rows.multiply({left, left_step, packed, plan.k * rows.panel, static_cast<T*>(c),
-                 plan.c_strides[0], plan.m, plan.k, plan.n, beta == T{1}},
+  // A matrix of one panel's columns, row after row, is packed as it is.
+  const bool is_panel =
+      plan.n == rows.panel && plan.b_strides[0] == rows.panel && plan.b_strides[1] == 1;
+  const T* right = packed;
+  if (is_panel)
+    right = static_cast<const T*>(b);
+  else
+    rows.pack({static_cast<const T*>(b), plan.k, plan.n, plan.b_strides[0], plan.b_strides[1]}, 0,
+              panels, packed);
+  rows.multiply({left, left_step, right, plan.k * rows.panel, static_cast<T*>(c), plan.c_strides[0],
+                 plan.m, plan.k, plan.n, beta == T{1}},
                 0, panels);
   return true;
 }
