@@ -10,6 +10,7 @@
 #include "backend/common/vec.h"
 #include "backend/common/vec_arch.h"
 #include "backend/cpu/isa/find.h"
+#include "backend/cpu/isa/lanes.h"
 #include "backend/cpu/linalg/product_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
@@ -19,15 +20,6 @@ inline constexpr int kSkinnyGroup = 8;
 // The bytes of a line processed before the next row: this stretch of a group of lines stays in the
 // cache.
 inline constexpr int64_t kSkinnyStretch = 2048;
-
-template <class V>
-[[gnu::always_inline]] inline typename V::Element sum_of_lanes(V v) {
-  typename V::Element lanes[V::kSize];
-  v.store(lanes);
-  typename V::Element sum = 0;
-  for (const auto lane : lanes) sum += lane;
-  return sum;
-}
 
 // The number of lines processed together, so that the rows are read once for all of them; limited
 // by the registers for their sums.
