@@ -212,6 +212,25 @@ TEST(Random, integers_cover_their_range_in_every_dtype) {
   }
 }
 
+TEST(Random, integers_of_spans_below_and_above_a_word) {
+  for (const cpu::Level* level : levels()) {
+    for (const uint64_t span : {uint64_t{1}, (uint64_t{1} << 32) - 1, uint64_t{1} << 32,
+                                (uint64_t{1} << 40) + 1, ~uint64_t{0}}) {
+      Array out(DType::kInt64, {kLongest});
+      RandomPlan plan = plan_of(RandomOp::kInteger, out, 0, 0);
+      plan.low = -5;
+      plan.span = span;
+      level->rows<cpu::RandomRows>().find(plan.op, plan.dtype)(plan, 0, kLongest);
+      const auto* numbers = static_cast<const int64_t*>(out.data());
+      for (int64_t i = 0; i < kLongest; ++i) {
+        const auto scaled = static_cast<unsigned __int128>(words_of(i).low) * span;
+        ASSERT_EQ(static_cast<uint64_t>(numbers[i]) + 5, static_cast<uint64_t>(scaled >> 64))
+            << span << " " << i;
+      }
+    }
+  }
+}
+
 double open_unit(uint64_t number) {
   return (static_cast<double>(number >> 12) + 0.5) * 0x1p-52;
 }

@@ -24,28 +24,67 @@ using kernel::RandomPlan;
 // Elements drawn together: a register of float32, two of float64.
 constexpr int64_t kStep = VF::kSize;
 
+// Two registers of counters, whose rounds alternate: those of one alone wait for one another.
+struct Pair {
+  VU low, high;
+
+  [[gnu::always_inline]] Pair(VU first, VU second) : low(first), high(second) {}
+  [[gnu::always_inline]] explicit Pair(uint64_t value) : low(value), high(value) {}
+};
+[[gnu::always_inline]] inline Pair operator^(Pair a, Pair b) {
+  return {a.low ^ b.low, a.high ^ b.high};
+}
+template <int kBits>
+[[gnu::always_inline]] inline Pair shift_right(Pair a) {
+  return {shift_right<kBits>(a.low), shift_right<kBits>(a.high)};
+}
+[[gnu::always_inline]] inline Pair multiply_low_words(Pair a, Pair b) {
+  return {multiply_low_words(a.low, b.low), multiply_low_words(a.high, b.high)};
+}
+
 struct Blocks {
   PhiloxBlock<VU> low, high;
+
+  [[gnu::always_inline]] explicit Blocks(const PhiloxBlock<Pair>& pairs) {
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+      low.words[k] = pairs.words[k].low;
+      high.words[k] = pairs.words[k].high;
+    }
+  }
+};
+
+// What the elements of a row are drawn from.
+struct Source {
+  const RandomPlan& plan;
+  PhiloxKeys keys;
 };
 
 // 0, kDistance, 2 kDistance, ...
 template <uint64_t kDistance>
 [[gnu::always_inline]] inline VU counters_from(uint64_t first) {
-  uint64_t counters[VU::kSize];
-  for (int k = 0; k < VU::kSize; ++k) counters[k] = static_cast<uint64_t>(k) * kDistance;
-  return VU::load(counters) + VU(first);
+  static constexpr uint64_t kSteps[8] = {0,
+                                         kDistance,
+                                         2 * kDistance,
+                                         3 * kDistance,
+                                         4 * kDistance,
+                                         5 * kDistance,
+                                         6 * kDistance,
+                                         7 * kDistance};
+  static_assert(VU::kSize <= 8);
+  return VU::load(kSteps) + VU(first);
 }
 
 // The blocks of elements i to i + kStep - 1.
-[[gnu::always_inline]] inline Blocks draw_blocks(const RandomPlan& plan, int64_t i) {
-  const VU first = counters_from<1>(plan.offset + static_cast<uint64_t>(i));
-  return {philox(plan.seed, first), philox(plan.seed, first + VU(uint64_t{VU::kSize}))};
+[[gnu::always_inline]] inline Blocks draw_blocks(const Source& source, int64_t i) {
+  const VU first = counters_from<1>(source.plan.offset + static_cast<uint64_t>(i));
+  return Blocks(philox(source.keys, Pair(first, first + VU(uint64_t{VU::kSize}))));
 }
 // The same blocks, those of the even elements in `low`: a word of all is then a register of 32-bit
 // numbers without moving lanes.
-[[gnu::always_inline]] inline Blocks draw_paired_blocks(const RandomPlan& plan, int64_t i) {
-  const VU first = counters_from<2>(plan.offset + static_cast<uint64_t>(i));
-  return {philox(plan.seed, first), philox(plan.seed, first + VU(uint64_t{1}))};
+[[gnu::always_inline]] inline Blocks draw_paired_blocks(const Source& source, int64_t i) {
+  const VU first = counters_from<2>(source.plan.offset + static_cast<uint64_t>(i));
+  return Blocks(philox(source.keys, Pair(first, first + VU(uint64_t{1}))));
 }
 
 // Not those of base/dtype.h, whose table would be a symbol that levels share.
@@ -127,15 +166,20 @@ template <int kBits>
 }
 
 // ---- Distributions ----
-// draw(plan, i, count, out) writes elements i to i + kStep - 1, of which `count` are wanted.
+// draw(source, i, count, out) writes elements i to i + kStep - 1, of which `count` are wanted.
 
 // Of one dtype, because it is the distribution that is drawn most and costs least.
 template <class T>
 struct Uniform {
   // In [low, high): a value that would round to high becomes low.
-  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, void* out) {
+  [[gnu::always_inline]] static void draw(const Source& source, int64_t i, int64_t, void* out) {
+    const RandomPlan& plan = source.plan;
     constexpr DType kDType = dtype_of<T>();
-    const Blocks blocks = draw_blocks(plan, i);
+    if (std::is_same_v<T, float> && plan.p0 == 0 && plan.p1 == 1) {
+      paired_fraction(draw_paired_blocks(source, i), 1).store(static_cast<float*>(out));
+      return;
+    }
+    const Blocks blocks = draw_blocks(source, i);
     const VD low(plan.p0);
     const VD span(plan.p1 - plan.p0);
     store_numbers(kDType, {low + span * unit(blocks.low), low + span * unit(blocks.high)}, out);
@@ -157,13 +201,14 @@ struct Uniform {
 template <bool kDouble>
 struct Normal {
   // Box and Muller (1958): the radius from (0, 1], the angle from [0, 1) of a turn.
-  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, void* out) {
+  [[gnu::always_inline]] static void draw(const Source& source, int64_t i, int64_t, void* out) {
+    const RandomPlan& plan = source.plan;
     VDPair value;
     if constexpr (kDouble) {
-      const Blocks blocks = draw_blocks(plan, i);
+      const Blocks blocks = draw_blocks(source, i);
       value = {transform(blocks.low), transform(blocks.high)};
     } else {
-      const Blocks blocks = draw_paired_blocks(plan, i);
+      const Blocks blocks = draw_paired_blocks(source, i);
       const VF radius = sqrt(VF(-2.0) * log_of_part(VF(1.0) - paired_fraction(blocks, 0)));
       const VF number = radius * cos_of_turns(paired_fraction(blocks, 2));
       if (plan.dtype == DType::kFloat32 && plan.p0 == 0 && plan.p1 == 1) {
@@ -202,8 +247,9 @@ struct Normal {
 // Distributions that are functions of open numbers, in float64.
 template <class Function>
 struct Transformed {
-  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, void* out) {
-    const Blocks blocks = draw_blocks(plan, i);
+  [[gnu::always_inline]] static void draw(const Source& source, int64_t i, int64_t, void* out) {
+    const RandomPlan& plan = source.plan;
+    const Blocks blocks = draw_blocks(source, i);
     const auto value = [&](const PhiloxBlock<VU>& block) {
       return Function::of(plan, open_fraction(block.words[0], block.words[1]),
                           open_fraction(block.words[2], block.words[3]));
@@ -234,9 +280,10 @@ struct Geometric {
 };
 
 struct Bernoulli {
-  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t count,
+  [[gnu::always_inline]] static void draw(const Source& source, int64_t i, int64_t count,
                                           void* out) {
-    const Blocks blocks = draw_blocks(plan, i);
+    const RandomPlan& plan = source.plan;
+    const Blocks blocks = draw_blocks(source, i);
     VDPair probability{VD(plan.p0), VD(plan.p0)};
     if (plan.probabilities != nullptr) {
       const int64_t size = size_of(plan.dtype);
@@ -255,19 +302,22 @@ struct Bernoulli {
 
 struct Integer {
   // low + floor(u span / 2^64): the bias is below span / 2^64.
-  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, void* out) {
-    const Blocks blocks = draw_blocks(plan, i);
-    uint64_t words[kStep];
-    const auto join = [](const PhiloxBlock<VU>& block) {
-      return (block.words[0] & VU(uint64_t{0xffffffff})) | shift_left<32>(block.words[1]);
-    };
-    join(blocks.low).store(words);
-    join(blocks.high).store(words + VU::kSize);
+  [[gnu::always_inline]] static void draw(const Source& source, int64_t i, int64_t, void* out) {
+    const RandomPlan& plan = source.plan;
+    const Blocks blocks = draw_blocks(source, i);
     int64_t numbers[kStep];
-    for (int64_t k = 0; k < kStep; ++k) {
-      const auto scaled = static_cast<unsigned __int128>(words[k]) * plan.span;
-      numbers[k] = static_cast<int64_t>(static_cast<uint64_t>(plan.low) +
-                                        static_cast<uint64_t>(scaled >> 64));
+    if (plan.span >> 32 == 0) {
+      scale_words(blocks.low, plan).store(reinterpret_cast<uint64_t*>(numbers));
+      scale_words(blocks.high, plan).store(reinterpret_cast<uint64_t*>(numbers) + VU::kSize);
+    } else {
+      uint64_t words[kStep];
+      join(blocks.low).store(words);
+      join(blocks.high).store(words + VU::kSize);
+      for (int64_t k = 0; k < kStep; ++k) {
+        const auto scaled = static_cast<unsigned __int128>(words[k]) * plan.span;
+        numbers[k] = static_cast<int64_t>(static_cast<uint64_t>(plan.low) +
+                                          static_cast<uint64_t>(scaled >> 64));
+      }
     }
     if (is_real(plan.dtype)) {
       double wide[kStep];
@@ -289,6 +339,17 @@ struct Integer {
   }
 
  private:
+  [[gnu::always_inline]] static VU join(const PhiloxBlock<VU>& block) {
+    return (block.words[0] & VU(uint64_t{0xffffffff})) | shift_left<32>(block.words[1]);
+  }
+  // For a span below 2**32, by the products of the halves of u.
+  [[gnu::always_inline]] static VU scale_words(const PhiloxBlock<VU>& block,
+                                               const RandomPlan& plan) {
+    const VU span(plan.span);
+    const VU carry = shift_right<32>(multiply_low_words(block.words[0], span));
+    const VU scaled = shift_right<32>(multiply_low_words(block.words[1], span) + carry);
+    return scaled + VU(static_cast<uint64_t>(plan.low));
+  }
   template <class T>
   [[gnu::always_inline]] static void store_integers(const int64_t* numbers, void* out) {
     T* target = static_cast<T*>(out);
@@ -300,13 +361,14 @@ struct Integer {
 
 template <class Distribution>
 void random_row(const RandomPlan& plan, int64_t begin, int64_t end) {
+  const Source source{plan, PhiloxKeys(plan.seed)};
   const int64_t size = size_of(plan.dtype);
   alignas(int64_t) std::byte rest[kStep * sizeof(int64_t)];
   auto* out = static_cast<std::byte*>(plan.output) + begin * size;
   // One call, which is inlined: a second one for the rest would double the code.
   for (int64_t i = begin; i < end; i += kStep, out += kStep * size) {
     const int64_t count = std::min(kStep, end - i);
-    Distribution::draw(plan, i, count, count == kStep ? out : rest);
+    Distribution::draw(source, i, count, count == kStep ? out : rest);
     if (count < kStep) std::memcpy(out, rest, static_cast<size_t>(count * size));
   }
 }
