@@ -186,6 +186,20 @@ TYPED_TEST(SignedZeros, give_one_where_the_function_is_one_at_zero) {
   }
 }
 
+// Every float of two binades, which are those of all others.
+TEST(VecMath, square_roots_are_rounded_correctly) {
+  std::vector<float> in(kBlock);
+  const uint32_t end = std::bit_cast<uint32_t>(4.0F);
+  for (uint32_t bits = std::bit_cast<uint32_t>(1.0F); bits < end;) {
+    for (float& x : in) x = std::bit_cast<float>(bits++);
+    for (const cpu::Level* level : levels()) {
+      const std::vector<float> out = row_of(*level, UnaryOp::kSqrt, in);
+      for (size_t i = 0; i < in.size(); ++i)
+        ASSERT_EQ(out[i], std::sqrt(in[i])) << in[i] << " at " << level->name;
+    }
+  }
+}
+
 TYPED_TEST(BoundedFunctions, stay_within_one) {
   for (const cpu::Level* level : levels()) {
     std::vector<TypeParam> in;
