@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error of the float32 functions in units in the last place, over all floats, at every
 // instruction-set level that this machine can run. TSR_ULP_STEP=1 tests all 2**32 floats. Also
-// signed zeros of float32 and float64.
+// signed zeros of float32 and float64, and logarithms of complex64.
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <complex>
 #include <cstdlib>
 
 #include "support/effort.h"
@@ -182,6 +183,32 @@ TYPED_TEST(SignedZeros, give_one_where_the_function_is_one_at_zero) {
       const std::vector<TypeParam> out = row_of<TypeParam>(*level, op, {0, -TypeParam{0}});
       EXPECT_EQ(out[0], 1) << static_cast<int>(op) << " " << level->name;
       EXPECT_EQ(out[1], 1) << static_cast<int>(op) << " " << level->name;
+    }
+  }
+}
+
+TEST(VecMath, logarithms_of_complex_numbers) {
+  std::vector<std::complex<float>> in;
+  for (int i = 0; i < 4000; ++i) {
+    const float angle = 0.01F * static_cast<float>(i);
+    const float size = i % 3 == 0 ? 1.0F : std::ldexp(1.0F, i % 250 - 125);
+    in.emplace_back(size * std::cos(angle), size * std::sin(angle));
+  }
+  const float rare[] = {0.0F, -0.0F, 1.0F, -1.0F, 1e-45F, 3e38F, INFINITY, -INFINITY, NAN};
+  for (const float re : rare) {
+    for (const float im : rare) in.emplace_back(re, im);
+  }
+  const kernel::Parameter params[3] = {};
+  const void* operands[1] = {in.data()};
+  for (const cpu::Level* level : levels()) {
+    std::vector<std::complex<float>> out(in.size());
+    level->rows<cpu::PointwiseRows>()
+        .unary(UnaryOp::kLog, DType::kComplex64)
+        .row(static_cast<int64_t>(in.size()), out.data(), operands, params);
+    for (size_t i = 0; i < in.size(); ++i) {
+      const std::complex<double> want = std::log(std::complex<double>(in[i]));
+      ASSERT_LT(error_in_ulp(out[i].real(), want.real()), 1) << in[i] << " at " << level->name;
+      ASSERT_LT(error_in_ulp(out[i].imag(), want.imag()), 2) << in[i] << " at " << level->name;
     }
   }
 }
