@@ -272,6 +272,27 @@ def tanh_case(k):
             np.float32)
 
 
+def log_table(log):
+    """Reciprocals of numbers near the middles of intervals of [3/4, 3/2), sixteen for each power of two, and minus their
+    logarithms, which are nearly float32: of the float32 near that of the middle the one for which that is closest.
+    The two intervals beside 1 have the reciprocal 1."""
+    rows = []
+    for k in range(16):
+        low, high = ((1 + mp.mpf(k + i) / 16) / (1 if k < 8 else 2) for i in (0, 1))
+        if k in (0, 15):
+            rows.append((np.float32(1), np.float32(0)))
+            continue
+        middle = np.float32(2 / (low + high))
+        near_middle = (np.arange(-2000, 2001) + int(middle.view(np.int32))).astype(np.int32).view(np.float32)
+
+        def lost(number):
+            exact = -log(mp.mpf(float(number)))
+            return abs(exact - mp.mpf(float(np.float32(exact)))) / abs(exact)
+        best = min(near_middle, key=lost)
+        rows.append((best, np.float32(-log(mp.mpf(float(best))))))
+    return rows
+
+
 CASES = {
     # name: (target, weight, powers, low, high, dtype)
     # e**r = 1 + r + r**2 * P(r)
@@ -288,6 +309,9 @@ CASES = {
     'log': (lambda f: (mp.log1p(near(f)) - near(f) + near(f) ** 2 / 2) / near(f) ** 3,
             lambda f: near(f) ** 3 / mp.log1p(near(f)), [0, 1, 2, 3, 4, 5, 6, 7, 8],
             mp.sqrt(mp.mpf(0.5)) - 1, mp.sqrt(2) - 1, np.float32),
+    # log(1 + r) = r + r**2 P(r), where tables (log_table()) leave so little
+    'log_near': (lambda r: (mp.log1p(near(r)) - near(r)) / near(r) ** 2, lambda r: near(r) ** 2 / mp.log1p(near(r)),
+                 [0, 1, 2, 3, 4], mp.mpf(-1) / 32, mp.mpf(1) / 16, np.float32),
     # erf(x) = x + x * P(x**2), |x| < 0.9375
     'erf_small': (lambda z: mp.erf(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))) - 1,
                   lambda z: mp.sqrt(near(abs(z))) / mp.erf(mp.sqrt(near(abs(z)))),
@@ -310,6 +334,10 @@ CASES = {
     'tan': (lambda z: mp.sqrt(near(abs(z))) / mp.tan(mp.sqrt(near(abs(z)))),
             lambda z: mp.tan(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))), list(range(6)),
             mp.mpf(0), (mp.pi / 4 * 1.002) ** 2, np.float64),
+    # the same for float32 as 1 + x**2 P(x**2)
+    'tan_f32': (lambda z: (mp.sqrt(near(abs(z))) / mp.tan(mp.sqrt(near(abs(z)))) - 1) / near(abs(z)),
+                lambda z: z * mp.tan(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))), list(range(4)),
+                mp.mpf(0), (mp.pi / 4 * 1.002) ** 2, np.float32),
     # asin(x) = x + x**3 * P(x**2), |x| <= 0.5
     'asin': (lambda z: even_ratio(mp.asin, 3, near(abs(z))),
              lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.asin(mp.sqrt(near(abs(z)))),
@@ -391,7 +419,7 @@ CASES = {
     'erfinv_center_f32': (erfinv_of, lambda w: 1 / erfinv_of(w), list(range(11)), mp.mpf(0), mp.mpf(5), np.float32),
     'erfinv_tail_f32': (lambda s: erfinv_of((s + 3) ** 2), lambda s: 1 / erfinv_of((s + 3) ** 2), list(range(10)),
                         mp.mpf(-0.77), mp.mpf(1.1), np.float32),
-    **{f'normal_tail_{k}': normal_tail_case(k, 4, 5) for k in range(16)},
+    **{f'normal_tail_{k}': normal_tail_case(k, 8, 4) for k in range(32)},
     **{f'normal_tail_wide_{k}': normal_tail_case(k, 2, 7) for k in range(8)},
     **{f'erfcx_{k}': erfcx_case(k) for k in range(32)},
     **{f'tanh_{k}': tanh_case(k) for k in range(27)},
@@ -402,9 +430,21 @@ CASES = {
 }
 
 
+TABLES = {
+    'log_table': lambda: log_table(mp.log),
+    'log2_table': lambda: log_table(lambda x: mp.log(x, 2)),
+    'log10_table': lambda: log_table(mp.log10),
+}
+
+
 def main():
-    names = sys.argv[1:] or list(CASES)
+    names = sys.argv[1:] or [*CASES, *TABLES]
     for name in names:
+        if name in TABLES:
+            print(name)
+            for column in zip(*TABLES[name]()):
+                print('  ' + ', '.join(f'{number:.9g}f' for number in column))
+            continue
         target, weight, powers, lo, hi, dtype = CASES[name]
         coefficients, error = rounded_fit(target, weight, powers, lo, hi, dtype)
         digits = 9 if dtype is np.float32 else 17

@@ -86,18 +86,21 @@ struct Erfinv {
 };
 // Above 1/4 the larger of x and 1 - x less the smaller, over the smaller, is rounded once: zeros
 // keep their relative accuracy.
+template <class V>
+TSR_HD V logit(V x) {
+  const V rest = V(1) - x;
+  const V excess = x + x - V(1);
+  const auto small = x < V(0.25);
+  const auto left = (x < V(0.5)) & !small;
+  const V top = select(small, x, select(left, -excess, excess));
+  const V size = log_plus(top / select(left, x, rest), select(small, V(0), V(1)));
+  return select(left, -size, size);
+}
 struct Logit {
   static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V given, V low, V high) const {
-    const V x = select(given < low, low, select(given > high, high, given));
-    const V rest = V(1) - x;
-    const V excess = x + x - V(1);
-    const auto small = x < V(0.25);
-    const auto left = (x < V(0.5)) & !small;
-    const V top = select(small, x, select(left, -excess, excess));
-    const V size = log_plus(top / select(left, x, rest), select(small, V(0), V(1)));
-    return select(left, -size, size);
+    return logit(select(given < low, low, select(given > high, high, given)));
   }
 };
 

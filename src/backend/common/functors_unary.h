@@ -314,7 +314,7 @@ struct Silu {
   static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V x) const {
-    return x * sigmoid(x);
+    return silu(x);
   }
 };
 

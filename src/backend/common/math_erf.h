@@ -106,50 +106,40 @@ struct BellCurve {
 }
 
 #if defined(__AVX512F__)
-// exp(-a**2) times a function of a = |x| that has a polynomial in each of 32 intervals, both in two
-// parts. s and s_low are the reduced argument of the exponential, from a multiple m of ln 2 / 32
-// on, with the other sign. Where the last part would be denormal, the lanes are computed in double.
+// exp(-a**2) times a function of a = |x| that has a polynomial in each of 32 intervals. s is the
+// reduced argument of the exponential, from a multiple m of ln 2 / 32 on, with the other sign: m
+// times the first part of ln 2 is exact, so that a**2 is rounded only after that is off. Only the
+// last product and sum round much. Where the last part would be denormal, the lanes are computed in
+// double.
 [[gnu::always_inline]] inline VF erfc(VF x) {
-  constexpr auto kLn2First = static_cast<float>(kLn2);
   constexpr double kHighest = 8.25;
   const VF a = at_most(abs(x), VF(10.25));
-  const VF square = a * a;
   const VF magic(12582912.0 / 32);
-  const VF shifted = fma(square, VF(-kLog2E), magic);
+  const VF shifted = fma(a * a, VF(-kLog2E), magic);
   const VF m = shifted - magic;
   const VI fraction = bit_cast_to<int32_t>(shifted);
-  const VF s = fma(m, VF(kLn2First), square);
-  const VF s_low =
-      fma(m, VF(kLn2 - kLn2First), fma(a, a, -square)) - look_up(kThirtySeconds[1], fraction);
+  const VF s = fma(m, VF(kLn2 - kLn2High), fma(a, a, m * VF(kLn2High))) -
+               look_up(kThirtySeconds[1], fraction);
+  const VF growth = s * horner(s, -1.0, 0.5, -1.0 / 6);
   const VF scale = scale_by_power(look_up(kThirtySeconds[0], fraction), m + VF(24.0));
 
   const VI place = shift_right<20>(bit_cast_to<int32_t>(a + VF(1.0)));
-  const VF center = look_up(kErfcxCenters, place);
-  const VF d = a - center;
-  const VF d_low = a - (d + center);  // not 0 for small a
-  VF sum = look_up(kErfcx[8], place);
+  const VF d = a - look_up(kErfcxCenters, place);
+  VF slope = look_up(kErfcx[7], place);
 #pragma GCC unroll 8
-  for (int k = 7; k >= 3; --k) sum = fma(sum, d, look_up(kErfcx[k], place));
+  for (int k = 6; k >= 2; --k) slope = fma(slope, d, look_up(kErfcx[k], place));
   const VF constant = look_up(kErfcx[0], place);
-  const VF slope = look_up(kErfcx[2], place);
-  const VF first = slope * d;
-  const VF near = constant + first;
-  const VF rest = fma(sum, d, look_up(kErfcx[1], place)) +
-                  (sum_error(constant, first, near) + fma(slope, d_low, fma(slope, d, -first)));
+  const VF near = fma(slope, d, constant);
+  const VF rest = fma(slope, d, constant - near) + look_up(kErfcx[1], place);
 
-  // (near + rest) (1 - s + q)
-  const VF q = fma(s * s, fma(s, VF(-1.0 / 6), VF(0.5)), fma(s, s_low, -s_low));
-  const VF product = near * s;
-  const VF difference = near - product;
-  const VF small = fma(near + rest, q, fma(-s, rest, rest)) +
-                   (sum_error(near, -product, difference) - fma(near, s, -product));
-  // The product with the scale, left of zero subtracted from 2.
+  // (near + rest) (1 + growth), and the product with the scale, left of zero subtracted from 2
+  const VF small = fma(near, growth, rest);
   const VF factor =
       bit_cast_to<float>(bit_cast_to<int32_t>(scale) ^ bit_cast_to<int32_t>(sign_bit(x)));
   const VF base =
       bit_cast_to<float>(shift_right<31>(bit_cast_to<int32_t>(x)) & bit_cast_to<int32_t>(VF(2.0)));
-  const VF high = fma(factor, difference, base);
-  const VF result = high + fma(factor, small, fma(factor, difference, base - high));
+  const VF high = fma(factor, near, base);
+  const VF result = high + fma(factor, small, fma(factor, near, base - high));
   const auto is_far = [&] { return (x > VF(kHighest)) & (x < VF(10.25)); };
   if (__builtin_expect(_mm512_cmp_ps_mask(x.v, VF(kHighest).v, _CMP_GT_OQ) != 0, 0))
     return select(is_far(), erfc_wide(x), result);
@@ -177,12 +167,12 @@ struct BellCurve {
 
 // e**(a**2 / 2) Φ(-a) for 0 <= a < 15: polynomials in a - center on intervals of a + 1, so many for
 // each power of two that the last bits of its exponent and the first of its mantissa are the
-// interval's place in the tables. Where a register holds 16 numbers there are four intervals for
+// interval's place in the tables. Where two registers hold 32 numbers there are eight intervals for
 // each power of two (minimax.py: normal_tail_0 and so on), else two with longer polynomials
 // (normal_tail_wide_0 and so on).
 #if defined(__AVX512F__)
-inline constexpr int kTailIntervals = 16;
-inline constexpr int kTailDegree = 5;
+inline constexpr int kTailIntervals = 32;
+inline constexpr int kTailDegree = 4;
 #else
 inline constexpr int kTailIntervals = 8;
 inline constexpr int kTailDegree = 7;
@@ -193,28 +183,43 @@ struct NormalTail {
 };
 #if defined(__AVX512F__)
 inline constexpr NormalTail kNormalTail = {
-    {1.25F, 1.75F, 2.25F, 2.75F, 3.5F, 4.5F, 5.5F, 6.5F, 8.0F, 10.0F, 12.0F, 14.0F, 0.125F, 0.375F,
-     0.625F, 0.875F},
-    {{0.230760321F, 0.185231671F, 0.153651938F, 0.130724728F, 0.106345162F, 0.084803395F,
-      0.0703426972F, 0.0600156747F, 0.0491225496F, 0.0395066962F, 0.0330189727F, 0.0283526611F,
-      0.453793228F, 0.379604429F, 0.323356181F, 0.279770583F},
-     {-0.110491879F, -0.0747868642F, -0.0532254204F, -0.0394492634F, -0.0267342422F, -0.0173270162F,
-      -0.0120574636F, -0.00884039048F, -0.00596191082F, -0.0038753394F, -0.00271462742F,
-      -0.00200503296F, -0.342218131F, -0.256590694F, -0.196844682F, -0.154143035F},
-     {0.0463213995F, 0.027176816F, 0.0169471614F, 0.0111195398F, 0.00638715876F, 0.00341577479F,
-      0.00201327889F, 0.00127655163F, 0.000713556539F, 0.000376632583F, 0.00022171544F,
-      0.000141097262F, 0.205506936F, 0.141690552F, 0.100163803F, 0.0724475235F},
-     {-0.0175293814F, -0.00907546189F, -0.00503125321F, -0.00295674498F, -0.00145908503F,
-      -0.000651788432F, -0.00032805666F, -0.000180897667F, -8.42818845e-05F, -3.62778846e-05F,
-      -1.79926683e-05F, -9.88159354e-06F, -0.105509967F, -0.0677991956F, -0.0447473638F,
-      -0.0302504208F},
-     {0.00615967624F, 0.00284539862F, 0.00141563977F, 0.000751071086F, 0.00032540274F,
-      0.00012213664F, 5.27143857e-05F, 2.53549806e-05F, 1.00246416e-05F, 3.51060453e-06F,
-      1.46496211e-06F, 6.93747097e-07F, 0.0482581854F, 0.0291851237F, 0.0181034952F, 0.0115257856F},
-     {-0.00199307641F, -0.00083148689F, -0.00037506927F, -0.00018120138F, -6.8669593e-05F,
-      -2.19664598e-05F, -8.20949663e-06F, -3.46797083e-06F, -1.15341766e-06F, -3.32189046e-07F,
-      -1.17376437e-07F, -4.81225086e-08F, -0.0199398324F, -0.0124138007F, -0.00670576748F,
-      -0.00404566294F}}};
+    {1.125F, 1.375F, 1.625F,  1.875F,  2.125F,  2.375F,  2.625F,  2.875F,  3.25F,   3.75F,  4.25F,
+     4.75F,  5.25F,  5.75F,   6.25F,   6.75F,   7.5F,    8.5F,    9.5F,    10.5F,   11.5F,  12.5F,
+     13.5F,  14.5F,  0.0625F, 0.1875F, 0.3125F, 0.4375F, 0.5625F, 0.6875F, 0.8125F, 0.9375F},
+    {{0.245331392F, 0.217639819F,  0.195023105F,  0.176290885F,  0.160580099F,  0.147254065F,
+      0.135835603F, 0.125961721F,  0.113452062F,  0.100039206F,  0.0893593207F, 0.0806754008F,
+      0.073488228F, 0.0674492344F, 0.0623084866F, 0.0578826331F, 0.0522930957F, 0.0463100448F,
+      0.04154329F,  0.037658859F,  0.0344340578F, 0.0317149274F, 0.0293917321F, 0.0273842253F,
+      0.476011127F, 0.433182299F,  0.396211833F,  0.364104867F,  0.336061448F,  0.311434001F,
+      0.289695084F, 0.270412415F},
+     {-0.122944213F,   -0.0996873528F,  -0.0820296109F,  -0.0683967844F,  -0.0577095225F,
+      -0.0492138341F,  -0.0423738025F,  -0.0368023105F,  -0.0302229635F,  -0.0237951614F,
+      -0.0191651266F,  -0.0157341026F,  -0.0131290499F,  -0.0111091863F,  -0.0095142303F,
+      -0.0082345102F,  -0.00674401363F, -0.00530689163F, -0.00428102678F, -0.00352425734F,
+      -0.00295060244F, -0.00250570755F, -0.00215390162F, -0.00187101401F, -0.369191438F,
+      -0.317720503F,   -0.27512598F,    -0.23964633F,    -0.209907636F,   -0.184831351F,
+      -0.16356498F,    -0.14543061F},
+     {0.0535075143F,   0.0402874723F,   0.0308652613F,   0.0240268763F,   0.0189742185F,
+      0.0151873389F,   0.0123001589F,   0.0100784702F,   0.00761352153F,  0.00540398853F,
+      0.00395333953F,  0.00296889083F,  0.0022806786F,   0.00178526517F,  0.00142230198F,
+      0.00114964915F,  0.00085640687F,  0.000600567611F, 0.000436650647F, 0.000327030371F,
+      0.000251068472F, 0.000196711029F, 0.000157003335F, 0.000127249572F, 0.226479962F,
+      0.186827868F,    0.155123845F,    0.129640073F,    0.108964898F,    0.0921534151F,
+      0.0783770531F,   0.067036964F},
+     {-0.0209710989F,   -0.0148007935F,   -0.010649519F,    -0.00779955741F,  -0.00580665283F,
+      -0.00438972376F,  -0.00336565939F,  -0.0026132511F,   -0.00183366938F,  -0.00118179398F,
+      -0.000789932732F, -0.000545166607F, -0.000386747444F, -0.000281171029F, -0.00020875028F,
+      -0.000158013136F, -0.000107684653F, -6.74621333e-05F, -4.42711425e-05F, -3.01889504e-05F,
+      -2.12636096e-05F, -1.53963574e-05F, -1.1408978e-05F,  -8.63017794e-06F, -0.11846815F,
+      -0.0943178609F,   -0.0756293237F,   -0.061033994F,    -0.0495881774F,   -0.0405252837F,
+      -0.03332166F,     -0.0275512021F},
+     {0.00764773786F,  0.00482022157F,  0.00321770133F,  0.00213589147F,  0.00162718596F,
+      0.00108147238F,  0.000998452189F, 0.000582793262F, 0.000420721015F, 0.000239654866F,
+      0.000157539704F, 0.000100956408F, 5.78781255e-05F, 4.96073553e-05F, 2.91950437e-05F,
+      2.41016151e-05F, 1.30077942e-05F, 7.73858665e-06F, 4.65190396e-06F, 2.81585335e-06F,
+      1.67293081e-06F, 1.43145223e-06F, 8.80465507e-07F, 5.95771894e-07F, 0.0518573858F,
+      0.0364630073F,   0.0312770307F,   0.0231224503F,   0.027781887F,    0.0231848937F,
+      0.0185267068F,   0.00997029431F}}};
 #else
 inline constexpr NormalTail kNormalTail = {
     {1.5F, 2.5F, 4.0F, 6.0F, 9.0F, 13.0F, 0.25F, 0.75F},
@@ -236,7 +241,7 @@ inline constexpr NormalTail kNormalTail = {
       -4.1693296e-10F, -0.00195998885F, -0.000557843712F}}};
 #endif
 [[gnu::always_inline]] inline VF scaled_normal_tail(VF a) {
-  constexpr int kShift = kTailIntervals == 16 ? 21 : 22;
+  constexpr int kShift = kTailIntervals == 32 ? 20 : 22;
   const VI place = shift_right<kShift>(bit_cast_to<int32_t>(a + VF(1.0)));
   const VF d = a - look_up(kNormalTail.centers, place);
   VF sum = look_up(kNormalTail.powers[kTailDegree], place);
@@ -249,13 +254,15 @@ inline constexpr NormalTail kNormalTail = {
 // e**(-a**2 / 2) 2**64 for 0 <= a < 14.5, which is never denormal: r is -2 times the reduced
 // argument of the exponential, whose series is that of exp_series.
 [[gnu::always_inline]] inline VF raised_bell_curve(VF a) {
-  const VF square = a * a;
-  const VF lost = product_error(a, a, square);
   const VF magic(12582912.0 +
                  64);  // 1.5 * 2**23, and 64 in the last bits, which become the exponent
+  const VF square = a * a;
   const VF shifted = fma(square, VF(-0.5 * kLog2E), magic);
   const VF n = shifted - magic;
-  const VF r = fma(n, VF(2 * kLn2Low), fma(n, VF(2 * kLn2High), square)) + lost;
+  const VF high = n * VF(2 * kLn2High);  // exact
+  const VF first =
+      kFusedMultiplyAdd ? fma(a, a, high) : (high + square) + product_error(a, a, square);
+  const VF r = fma(n, VF(2 * kLn2Low), first);
   const VF value = horner(r, 1.0, -0.5, 0.49999994 / 4, -0.166665152 / 8, 0.0416680835 / 16,
                           -0.00836934894 / 32, 0.00138403988 / 64);
   const VI exponent = shift_left<23>(bit_cast_to<int32_t>(shifted));

@@ -145,6 +145,49 @@ struct LogArgument {
   return select(x < VF(0.0), VF(kNaN), result);
 }
 
+#if defined(__AVX512F__)
+// x = 2**e mantissa, with the mantissa in [3/4, 3/2) and its place in the tables of logarithms. The
+// exponent of zero and infinity is infinite; the mantissa of a negative number is NaN.
+struct TablePlace {
+  VF e, mantissa;
+  VI place;
+};
+[[gnu::always_inline]] inline TablePlace place_log(VF x) {
+  const VF mantissa(_mm512_getmant_ps(x.v, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan));
+  const VF e = VF(_mm512_getexp_ps(x.v)) - VF(_mm512_getexp_ps(mantissa.v));
+  return {e, mantissa, shift_right<19>(bit_cast_to<int32_t>(mantissa))};
+}
+// log(1 + r) where the table leaves r (minimax.py: log_near).
+[[gnu::always_inline]] inline VF log_near(VF r) {
+  const VF p = polynomial(r, -0.5, 0.333333433, -0.250011444, 0.199953914, -0.15498957);
+  return fma(r * r, p, r);
+}
+// log x as e log 2 + offset + rest; the rest is a natural logarithm in all bases.
+struct TableLog {
+  VF e, offset, rest;
+};
+[[gnu::always_inline]] inline TableLog log_by_table(VF x, const float (&table)[2][16]) {
+  const TablePlace at = place_log(x);
+  const VF r = fma(at.mantissa, look_up(table[0], at.place), VF(-1.0));
+  return {at.e, look_up(table[1], at.place), log_near(r)};
+}
+
+[[gnu::always_inline]] inline VF log(VF x) {
+  const TableLog parts = log_by_table(x, kLogTable);
+  return fma(parts.e, VF(kLn2), parts.offset + parts.rest);
+}
+[[gnu::always_inline]] inline VF log2(VF x) {
+  const TableLog parts = log_by_table(x, kLog2Table);
+  return fma(parts.rest, VF(kLog2E), parts.offset) + parts.e;
+}
+[[gnu::always_inline]] inline VF log10(VF x) {
+  constexpr double kLog2 = 0.30102999566398120;
+  constexpr float kLog2First = 0.30102998F;  // both parts positive: e may be infinite
+  const TableLog parts = log_by_table(x, kLog10Table);
+  const VF small = fma(parts.rest, VF(0.43429448190325182), parts.offset);
+  return fma(parts.e, VF(kLog2First), fma(parts.e, VF(kLog2 - kLog2First), small));
+}
+#else
 [[gnu::always_inline]] inline VF log(VF x) {
   const LogArgument argument = split_positive(x);
   const VF low = fma(argument.e, VF(kLn2Low), log_rest(argument.f));
@@ -165,6 +208,7 @@ struct LogArgument {
                      natural * VF(0.43429448190325182 - 0.43408203125));
   return finish_log(fma(argument.e, VF(0.30078125), fma(natural, VF(0.43408203125), low)), x);
 }
+#endif
 
 // The rounding error of u = 1 + x is added to f as a correction.
 [[gnu::always_inline]] inline VF log1p(VF x) {
@@ -182,19 +226,22 @@ struct LogArgument {
   return select(x < VF(-1.0), VF(kNaN), result);
 }
 
-// Whether every lane is positive, normal and finite. One comparison: without a sign, numbers below
-// the least normal one are far above infinity.
-[[gnu::always_inline]] inline bool all_regular(VF x) {
-  constexpr int32_t kLeast = 0x00800000;
+// Whether the bits of every lane are in [least, end), both positive. One comparison: without a
+// sign, numbers below the least one are far above the end.
+[[gnu::always_inline]] inline bool all_between(VF x, int32_t least, int32_t end) {
   using U = Vec<uint32_t>;
-  const U above = bit_cast_to<uint32_t>(x) - U(kLeast);
-  const U count(0x7f800000 - kLeast);
+  const U above = bit_cast_to<uint32_t>(x) - U(least);
+  const U count(end - least);
 #if defined(__AVX512F__)
   return _mm512_cmpge_epu32_mask(reinterpret_cast<__m512i>(above.v),
                                  reinterpret_cast<__m512i>(count.v)) == 0;
 #else
   return !any(Mask<float>{above.v >= count.v});
 #endif
+}
+// Whether every lane is positive, normal and finite.
+[[gnu::always_inline]] inline bool all_regular(VF x) {
+  return all_between(x, 0x00800000, 0x7f800000);
 }
 
 // log(one + x) for a `one` of 0 or 1, as log and log1p, but +0 for the logarithm of 1. Sums that

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The logistic function for vectors of float32 and float64.
+// The logistic function and silu for vectors of float32 and float64.
 #pragma once
 
 #include "backend/common/math_f32.h"
@@ -29,6 +29,21 @@ template <class T>
   const V quotient = select(right, V(1.0), e) / sum;
   const V error = fma(-sum_low, fma(e, V(-0.5), V(1.0)), select(right, V(0.0), e_error));
   return fma(quotient, error, quotient);
+}
+
+// x / (1 + e**-x). Far from zero, where the exponential could be out of range, by the function
+// above.
+[[gnu::always_inline]] inline VF silu(VF x) {
+  constexpr double kFar = 80;
+  const ExpArgument argument = reduce_exp(-x);
+  const VF e = scale_by_power(exp_reduced(argument), argument.n);
+  const VF result = with_sign(quick_quotient(x, VF(1.0) + e), x);  // also of a zero
+  if (__builtin_expect(any_beyond(x, kFar), 0))
+    return select(abs(x) <= VF(kFar), result, x * sigmoid(x));
+  return result;
+}
+[[gnu::always_inline]] inline VD silu(VD x) {
+  return x * sigmoid(x);
 }
 
 }  // namespace tsr::cpu::TSR_ISA

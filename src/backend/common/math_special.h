@@ -6,6 +6,7 @@
 
 #include "backend/common/airy_math.h"
 #include "backend/common/bessel_more_math.h"
+#include "backend/common/functors_special.h"
 #include "backend/common/gamma_math.h"
 #include "backend/common/math_any.h"
 #include "backend/common/math_bessel.h"
@@ -423,5 +424,23 @@ template <class T>
   const Vec<T> none = select(a < Vec<T>(0), Vec<T>(-1), Vec<T>(0));
   return select(fits, Vec<T>(a.v >> count.v), none);
 }
+
+#if defined(__AVX512F__)
+// log(x / (1 - x)) by the table of logarithms. What the table leaves, x scale / (1 - x) - 1, comes
+// from x and 1 - x before their quotient is rounded, so that zeros keep their relative accuracy.
+[[gnu::always_inline]] inline VF logit(VF x) {
+  const VF rest = VF(1.0) - x;
+  const VF lost = (VF(1.0) - rest) - x;
+  const VF inverse = quick_inverse(rest);
+  const TablePlace at = place_log(x * inverse);
+  const VF scale = scale_by_power(look_up(kLogTable[0], at.place), -at.e);
+  const VF top = fma(x, scale, -rest) - lost;
+  const VF quotient = top * inverse;
+  const VF r = fma(fma(-quotient, rest, top), inverse, quotient);
+  const VF result = fma(at.e, VF(kLn2), look_up(kLogTable[1], at.place) + log_near(r));
+  if (__builtin_expect(all_between(x, 0x00800000, 0x3f800000), 1)) return result;
+  return select((x >= VF(0x1p-126)) & (x < VF(1.0)), result, math::logit<VF>(x));
+}
+#endif
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -91,28 +91,57 @@ template <class V>
                       [](float a) { return static_cast<float>(__builtin_cos(a)); });
 }
 
-// a / b to 28 bits.
-[[gnu::always_inline]] inline VD short_quotient(VD a, VD b) {
-#if defined(__AVX512F__)
-  const VD estimate(_mm512_rcp14_pd(b.v));
-  return a * fma(estimate, fma(-b, estimate, VD(1.0)), estimate);
-#else
-  return a / b;
-#endif
-}
-
 // tan r = r / P(r**2), and -1 / tan r in odd quadrants (minimax.py: tan). In double throughout:
 // near the poles, rounding errors of r are magnified. -0 goes through all of it with its sign.
-[[gnu::always_inline]] inline VF tan(VF x) {
+[[gnu::always_inline]] inline VF tan_wide(VF x) {
   const VDPair ratio = each_half(widen(x), [](VD a) {
     const auto [r, quadrant] = reduce_angle_of_float(a);
     const VD p =
         polynomial(r * r, 1.0000000000841036, -0.33333334267602299, -0.022222052596587508,
                    -0.002117531712191984, -0.00020825130303777061, -2.5985691019048941e-05);
-    return short_quotient(select_odd(quadrant, -p, r), select_odd(quadrant, r, p));
+    return select_odd(quadrant, -p, r) / select_odd(quadrant, r, p);
   });
   return patch_beyond(kLargestAngle, narrow(ratio), x,
                       [](float a) { return static_cast<float>(__builtin_tan(a)); });
 }
+
+#if defined(__AVX512F__)
+// The same by two floats for r and for P (minimax.py: tan_f32), for |x| <= 1000. The second parts
+// are exact but for the last product of r's, and so small that their own products do not count. P
+// with the second part of r differs by its derivative, about -0.7 r, times that.
+[[gnu::always_inline]] inline VF tan_of_parts(VF x) {
+  constexpr float kFirst = 0x1.921fb4p0F;  // below pi/2, so that -0 keeps its sign
+  constexpr float kSecond = 0x1.444p-24F;  // short, so that products with n are exact
+  constexpr double kThird = (kHalfPi - kFirst) - kSecond + 6.123233995736766e-17;
+  const VF magic(12582912.0);
+  const VF shifted = fma(x, VF(kTwoOverPi), magic);
+  const VF n = shifted - magic;
+  const VI quadrant = bit_cast_to<int32_t>(shifted);
+  const VF first = fma(n, VF(-kFirst), x);
+  const VF second = fma(n, VF(-kSecond), first);
+  const VF r = fma(n, VF(-kThird), second);
+  const VF r_low = fma(n, VF(-kSecond), first - second) + fma(n, VF(-kThird), second - r);
+  const VF z = r * r;
+  const VF rest = z * horner(z, -0.333333045, -0.0222265366, -0.00209627999, -0.000248194236);
+  const VF p = VF(1.0) + rest;
+  const VF p_low = fma(r * VF(-0.7), r_low, sum_error(VF(1.0), rest, p));
+  const VF size =
+      quick_quotient(Parts<float>{select_odd(quadrant, p, r), select_odd(quadrant, p_low, r_low)},
+                     Parts<float>{select_odd(quadrant, r, p), select_odd(quadrant, r_low, p_low)});
+  const VF value = with_sign(size, r);  // also of a zero
+  return select_odd(quadrant, -value, value);
+}
+[[gnu::always_inline]] inline VF tan(VF x) {
+  constexpr double kLargest = 1000;
+  const VF result = tan_of_parts(x);
+  if (__builtin_expect(any_beyond(x, kLargest), 0))
+    return select(abs(x) <= VF(kLargest), result, tan_wide(x));
+  return result;
+}
+#else
+[[gnu::always_inline]] inline VF tan(VF x) {
+  return tan_wide(x);
+}
+#endif
 
 }  // namespace tsr::cpu::TSR_ISA

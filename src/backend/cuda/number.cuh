@@ -298,6 +298,10 @@ TSR_HD Number<T> sigmoid(Number<T> x) {
   return select(x >= Number<T>(0), Number<T>(1), e) / (Number<T>(1) + e);
 }
 template <class T>
+TSR_HD Number<T> silu(Number<T> x) {
+  return x * sigmoid(x);
+}
+template <class T>
 TSR_HD Number<T> floor_remainder(Number<T> a, Number<T> b) {
   return number<T>(math::floor_remainder(a.v, b.v));
 }
