@@ -128,8 +128,9 @@ inline bool wrap(const std::byte* index, int64_t below, int64_t size, int64_t& p
 
 // The loop over a row with one index array; false if an index is outside the array. Values that it
 // reads in the loop are local copies, because its stores might alias the plan. Inlined, so that the
-// steps can be constants.
-template <class Move, Range kRange>
+// steps can be constants. Unrolled for
+// the commonest case only, because it makes the code longer.
+template <class Move, Range kRange, bool kUnrolled = false>
 [[gnu::always_inline]] inline bool single_loop(const Part& part, const Place& place, int64_t count,
                                                int64_t value_step, int64_t element_step,
                                                int64_t index_step, int64_t stride) {
@@ -140,16 +141,24 @@ template <class Move, Range kRange>
   const int64_t below = reach_below(part.plan, 0);
   const int64_t low = part.low;
   const int64_t high = part.high;
-  for (int64_t i = 0; i < count; ++i) {
+  const auto move_one = [&](int64_t i) {
     int64_t position = 0;
-    if (!wrap(index + i * index_step, below, size, position)) {
-      if constexpr (kRange == Range::kChecked) return false;
-      continue;
-    }
+    if (!wrap(index + i * index_step, below, size, position)) return kRange != Range::kChecked;
     if constexpr (kRange == Range::kWindow) {
-      if (position < low || position >= high) continue;
+      if (position < low || position >= high) return true;
     }
     Move::one(value + i * value_step, element + i * element_step + position * stride);
+    return true;
+  };
+  int64_t i = 0;
+  if constexpr (kUnrolled) {
+#pragma GCC unroll 4
+    for (; i < count; ++i) {
+      if (!move_one(i)) return false;
+    }
+  }
+  for (; i < count; ++i) {
+    if (!move_one(i)) return false;
   }
   return true;
 }
@@ -161,8 +170,9 @@ bool single_row(const Part& part, const Place& place, int64_t count) {
   constexpr int64_t kElement = Move::kElement;
   const int64_t stride = part.plan.indexed_strides[0];
   const bool dense = place.step[0] == kSize && place.step[2] == kIndexSize;
+  constexpr bool kUnrolled = !Move::kWrites && kRange == Range::kAll && kElement == sizeof(float);
   if (dense && place.step[1] == 0 && stride == kElement)
-    return single_loop<Move, kRange>(part, place, count, kSize, 0, kIndexSize, kElement);
+    return single_loop<Move, kRange, kUnrolled>(part, place, count, kSize, 0, kIndexSize, kElement);
   if (dense && place.step[1] == 0)
     return single_loop<Move, kRange>(part, place, count, kSize, 0, kIndexSize, stride);
   if (dense && place.step[1] == kElement)
