@@ -9,6 +9,7 @@ option(TSR_EXAMPLES "Build the C and C++ examples" ${PROJECT_IS_TOP_LEVEL})
 option(TSR_BENCH "Build the benchmarks" OFF)
 option(TSR_WERROR "Treat the project's warnings as errors" OFF)
 option(TSR_PRECOMPILE "Compile with precompiled headers: quicker, but a missing #include is not seen" ON)
+option(TSR_BATCHES "Compile several files of a test program at a time: quicker, but not after a change of one" OFF)
 
 set(TSR_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: 'address;undefined' or 'thread'")
 set(TSR_CPU_LEVELS "sse42;avx2;avx512"

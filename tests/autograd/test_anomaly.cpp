@@ -12,7 +12,7 @@
 #include "base/host_stack.h"
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_anomaly {
 namespace {
 
 using toy::leaf;
@@ -147,4 +147,4 @@ TEST_F(A21_Anomaly, the_history_of_a_rewritten_view_is_made_without_the_host) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_anomaly

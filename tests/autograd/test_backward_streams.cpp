@@ -30,7 +30,7 @@
 
 extern "C" const tsr::kernel::Backend* tsr_backend_entry(const tsr::kernel::HostServices* services);
 
-namespace tsr {
+namespace tsr::test_backward_streams {
 namespace {
 
 constexpr int64_t kNumel = 8;
@@ -741,4 +741,4 @@ TEST_F(Streams, E15_node_of_the_cpu_keeps_no_stream) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_backward_streams

@@ -34,7 +34,7 @@
 #include "support/gradcheck.h"
 #include "support/start_up.h"
 
-namespace tsr {
+namespace tsr::test_batched_backward {
 namespace {
 
 using testing::random_leaf;
@@ -364,4 +364,4 @@ TEST_F(BatchedBackward, misuse_is_a_typed_error) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_batched_backward

@@ -6,7 +6,7 @@
 
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_custom_function {
 namespace {
 
 using toy::expect_error;
@@ -351,4 +351,4 @@ TEST_F(CustomFunctionTest, A10_mark_of_a_tensor_that_is_gone_marks_no_other) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_custom_function

@@ -17,7 +17,7 @@
 #include "support/effort.h"
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_engine {
 namespace {
 
 using toy::expect_error;
@@ -640,4 +640,4 @@ TEST_F(Engine, E22_backward_works_in_a_forked_child) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_engine

@@ -28,7 +28,7 @@
 #include "ops/shape/slice.h"
 #include "support/start_up.h"
 
-namespace tsr {
+namespace tsr::test_forward {
 namespace {
 
 using Values = std::vector<double>;
@@ -551,4 +551,4 @@ TEST_F(ForwardTest, A18_custom_function_is_attached_while_the_levels_of_its_inpu
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_forward

@@ -8,7 +8,7 @@
 
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_grad_mode {
 namespace {
 
 using toy::expect_error;
@@ -115,4 +115,4 @@ TEST_F(GradModeTest, assigned_grad_must_fit) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_grad_mode

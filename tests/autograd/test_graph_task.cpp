@@ -8,7 +8,7 @@
 #include "autograd/hooks.h"
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_graph_task {
 namespace {
 
 using toy::grad_values;
@@ -186,4 +186,4 @@ TEST_F(GraphTaskTest, E18_callbacks_of_a_backward_that_failed_are_dropped) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_graph_task

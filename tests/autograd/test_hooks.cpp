@@ -11,7 +11,7 @@
 #include "autograd/host_data.h"
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_hooks {
 namespace {
 
 using toy::expect_error;
@@ -326,4 +326,4 @@ TEST_F(HooksTest, chain_of_hooks_that_own_tensors_with_hooks_is_freed) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_hooks

@@ -9,7 +9,7 @@
 #include "autograd/host_data.h"
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_metadata {
 namespace {
 
 using toy::leaf;
@@ -94,4 +94,4 @@ TEST_F(A21_Metadata, threads_may_change_it_at_the_same_time) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_metadata

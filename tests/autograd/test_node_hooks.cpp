@@ -13,7 +13,7 @@
 #include "autograd/tensor_record.h"
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_node_hooks {
 namespace {
 
 using toy::expect_error;
@@ -485,4 +485,4 @@ TEST_F(A9_NodeHooks, packed_tensors_and_then_their_hooks_are_visited) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_node_hooks

@@ -19,7 +19,7 @@
 #include "support/gradcheck.h"
 #include "support/start_up.h"
 
-namespace tsr {
+namespace tsr::test_random_programs {
 namespace {
 
 using testing::gradcheck;
@@ -150,4 +150,4 @@ TEST(RandomPrograms, are_differentiated_rightly_or_refused) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_random_programs

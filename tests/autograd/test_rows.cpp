@@ -40,7 +40,7 @@
 #include "support/gradcheck.h"
 #include "support/start_up.h"
 
-namespace tsr {
+namespace tsr::test_rows {
 namespace {
 
 using testing::random_leaf;
@@ -550,4 +550,4 @@ TEST_F(Rows, A5_graph_is_retained_by_default_when_the_backward_is_recorded) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_rows

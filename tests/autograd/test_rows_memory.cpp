@@ -25,7 +25,7 @@
 #include "support/gradcheck.h"
 #include "support/start_up.h"
 
-namespace tsr {
+namespace tsr::test_rows_memory {
 namespace {
 
 constexpr int64_t kSide = 64;
@@ -187,4 +187,4 @@ INSTANTIATE_TEST_SUITE_P(Layers, ChainMemory, ::testing::ValuesIn(kLayers),
                          [](const auto& layer) { return std::string(layer.param.name); });
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_rows_memory

@@ -16,7 +16,7 @@
 #include "support/gradcheck.h"
 #include "support/start_up.h"
 
-namespace tsr {
+namespace tsr::test_rows_walk {
 namespace {
 
 // The calls of operator new before the first node runs.
@@ -60,4 +60,4 @@ TEST(EngineWalk, E13_branch_that_is_older_than_the_inputs_is_not_entered) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_rows_walk

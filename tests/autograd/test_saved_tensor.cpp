@@ -8,7 +8,7 @@
 
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_saved_tensor {
 namespace {
 
 using toy::expect_error;
@@ -227,4 +227,4 @@ TEST_F(SavedTensorTest, hooks_pack_and_unpack_whatever_is_saved) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_saved_tensor

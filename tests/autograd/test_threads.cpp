@@ -16,7 +16,7 @@
 #include "support/effort.h"
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_threads {
 namespace {
 
 using toy::grad_values;
@@ -252,4 +252,4 @@ TEST_F(Threads, levels_of_two_threads_end_while_a_tensor_has_tangents_of_both) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_threads

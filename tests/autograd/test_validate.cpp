@@ -5,7 +5,7 @@
 
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_validate {
 namespace {
 
 using toy::expect_error;
@@ -71,4 +71,4 @@ TEST_F(Validate, E20_summed_and_cast_gradient_is_differentiable) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_validate

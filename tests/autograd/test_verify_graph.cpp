@@ -10,7 +10,7 @@
 #include "support/effort.h"
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_verify_graph {
 namespace {
 
 using toy::expect_error;
@@ -83,4 +83,4 @@ TEST_F(VerifyGraph, finds_levels_that_do_not_fall) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_verify_graph

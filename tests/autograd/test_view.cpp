@@ -9,7 +9,7 @@
 #include "autograd/ownership.h"
 #include "toy_ops.h"
 
-namespace tsr {
+namespace tsr::test_view {
 namespace {
 
 using toy::expect_error;
@@ -474,4 +474,4 @@ TEST_F(ViewTest, view_whose_base_has_other_memory_does_not_own_its_own_alone) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_view

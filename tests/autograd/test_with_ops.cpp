@@ -23,7 +23,7 @@
 #include "support/gradcheck.h"
 #include "support/start_up.h"
 
-namespace tsr {
+namespace tsr::test_with_ops {
 namespace {
 
 using testing::gradcheck;
@@ -256,4 +256,4 @@ TEST_F(EngineWithOps, gradcheck_finds_a_gradient_that_is_not_differentiable) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_with_ops

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-namespace tsr {
+namespace tsr::test_ambient_parts {
 namespace {
 
 thread_local int t_value = 0;
@@ -32,4 +32,4 @@ TEST(AmbientParts, carries_what_each_part_saves_to_another_thread) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_ambient_parts

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tsr {
+namespace tsr::test_dtype {
 namespace {
 
 TEST(DType, abi_bits_are_those_of_dlpack) {
@@ -92,4 +92,4 @@ TEST(BFloat16, rounding_picks_the_nearest_and_ties_go_to_even) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_dtype

@@ -9,7 +9,7 @@
 #include "base/scalar.h"
 #include "base/small_vector.h"
 
-namespace tsr {
+namespace tsr::test_error {
 namespace {
 
 TEST(Error, a_failed_check_names_code_argument_and_facts) {
@@ -54,4 +54,4 @@ TEST(Text, numbers_print_so_that_they_read_back) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_error

@@ -14,6 +14,8 @@
 
 #include "base/guarded_mutex.h"
 
+namespace test_fork_mutex {
+
 using namespace tsr;
 
 // ThreadSanitizer asks for these options. Its default would end the child that starts a thread
@@ -106,3 +108,4 @@ TEST(GuardedMutex, of_either_level_is_free_in_the_child) {
 }
 
 }  // namespace
+}  // namespace test_fork_mutex

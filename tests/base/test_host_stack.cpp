@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-namespace tsr {
+namespace tsr::test_host_stack {
 namespace {
 
 void ask(HostStackSource source) {
@@ -72,4 +72,4 @@ TEST_F(HostStack, lines_of_source_files_stand_below_their_frames) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_host_stack

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace tsr {
+namespace tsr::test_json {
 namespace {
 
 std::string error_of(auto call) {
@@ -127,4 +127,4 @@ TEST(Json, ValuesAreCopiedChangedAndErased) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_json

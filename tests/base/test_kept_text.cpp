@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace test_kept_text {
+
 using namespace tsr;
 
 namespace {
@@ -47,3 +49,4 @@ TEST(KeptText, takes_literals_and_goes_on_with_texts) {
 }
 
 }  // namespace
+}  // namespace test_kept_text

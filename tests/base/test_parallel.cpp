@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-namespace tsr {
+namespace tsr::test_parallel {
 namespace {
 
 class Parallel : public testing::Test {
@@ -72,4 +72,4 @@ TEST_F(Parallel, a_forked_child_works_after_its_parent_used_threads) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_parallel

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace tsr {
+namespace tsr::test_scalar_range {
 namespace {
 
 TEST(ScalarRange, knows_the_ends_of_every_integer_dtype) {
@@ -88,4 +88,4 @@ TEST(ScalarRange, names_the_number_and_the_range) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_scalar_range

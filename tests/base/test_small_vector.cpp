@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace tsr {
+namespace tsr::test_small_vector {
 namespace {
 
 using Words = SmallVector<std::string, 2>;
@@ -67,4 +67,4 @@ TEST(SmallVector, destroys_each_element_once) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_small_vector

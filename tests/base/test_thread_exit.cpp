@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+namespace test_thread_exit {
+
 using namespace tsr;
 
 namespace {
@@ -76,3 +78,4 @@ TEST(ThreadValue, is_made_at_its_first_use_and_ended_by_a_call) {
 }
 
 }  // namespace
+}  // namespace test_thread_exit

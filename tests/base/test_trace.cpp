@@ -9,6 +9,8 @@
 
 #include "base/thread_exit.h"
 
+namespace test_trace {
+
 using namespace tsr;
 
 namespace {
@@ -36,3 +38,4 @@ TEST(Trace, a_range_that_was_left_open_is_around_nothing_at_the_end_of_its_threa
 }
 
 }  // namespace
+}  // namespace test_trace

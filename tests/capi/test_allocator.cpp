@@ -12,6 +12,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_allocator {
+
 using namespace tsr::test;
 
 namespace {
@@ -265,3 +267,5 @@ TEST(HostAllocator, serves_many_threads_at_once) {
   EXPECT_EQ(counting.calls, 200);
   EXPECT_EQ(counting.drops, 1);
 }
+
+}  // namespace test_allocator

@@ -12,6 +12,8 @@
 #include "capi/optimizer_support.h"
 #include "support/places.h"
 
+namespace test_amp {
+
 using namespace tsr::test;
 
 namespace {
@@ -606,3 +608,5 @@ TEST(AMP_GradScaler, refuses_files_with_numbers_that_no_int64_can_hold) {
       << view.message;
   EXPECT_EQ(std::remove(path.c_str()), 0);
 }
+
+}  // namespace test_amp

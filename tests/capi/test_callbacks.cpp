@@ -10,6 +10,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_callbacks {
+
 using namespace tsr::test;
 
 namespace {
@@ -419,3 +421,5 @@ TEST(Error, message_may_be_set_from_the_message_before) {
   ok(tsr_error_set(TSR_VALUE, last().message, -1, nullptr, nullptr));
   EXPECT_EQ(last().message, text);
 }
+
+}  // namespace test_callbacks

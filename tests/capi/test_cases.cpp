@@ -13,7 +13,7 @@
 #include "capi/wrong_values.h"
 #include "support/places.h"
 
-namespace tsr::test {
+namespace tsr::test::test_cases {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -387,4 +387,4 @@ TEST(Cases, call_every_function_of_an_operator) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_cases

@@ -8,6 +8,8 @@
 #include "capi/abi_support.h"
 #include "support/places.h"
 
+namespace test_checkpoint {
+
 using namespace tsr::test;
 
 namespace {
@@ -345,3 +347,5 @@ TEST(SavedHooks, P1_a_pack_callback_that_modifies_its_tensor_is_an_error) {
   EXPECT_NE(last_message().find("modified it in place"), std::string::npos) << last_message();
   ok(tsr_saved_hooks_pop());
 }
+
+}  // namespace test_checkpoint

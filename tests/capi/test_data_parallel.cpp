@@ -5,6 +5,8 @@
 
 #include "capi/abi_support.h"
 
+namespace test_data_parallel {
+
 using namespace tsr::test;
 
 TEST(Shards, refuse_numbers_that_no_int64_can_hold) {
@@ -21,3 +23,5 @@ TEST(Shards, refuse_numbers_that_no_int64_can_hold) {
             "tsr_shards_save: slices: expected whole numbers below 2^63 in the array offset, got "
             "9223372036854775808");
 }
+
+}  // namespace test_data_parallel

@@ -14,6 +14,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_debug_handles {
+
 using namespace tsr::test;
 
 namespace {
@@ -282,3 +284,5 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
+
+}  // namespace test_debug_handles

@@ -9,6 +9,8 @@
 #include "capi/example_support.h"
 #include "support/places.h"
 
+namespace test_dlpack {
+
 using namespace tsr::test;
 
 namespace {
@@ -260,3 +262,5 @@ TEST(FromData, negative_strides_show_memory_backwards) {
                           nullptr, nullptr, tensor.slot()));
   same(tensor, reals(TSR_FLOAT32, {3}, {3, 2, 1}));
 }
+
+}  // namespace test_dlpack

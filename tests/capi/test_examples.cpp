@@ -8,6 +8,7 @@
 
 #include "capi/example_support.h"
 
+namespace test_examples {
 namespace {
 
 class Example : public testing::TestWithParam<int> {};
@@ -22,3 +23,4 @@ INSTANTIATE_TEST_SUITE_P(Schema, Example, testing::Range(0, kExampleCount),
                          [](const auto& row) { return std::string(kExamples[row.param].name); });
 
 }  // namespace
+}  // namespace test_examples

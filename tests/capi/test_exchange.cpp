@@ -13,6 +13,8 @@
 #include "capi/dlpack.h"
 #include "capi/example_support.h"
 
+namespace test_exchange {
+
 using namespace tsr::test;
 
 static_assert(offsetof(tsr_exchange_table, struct_size) == 0);
@@ -175,3 +177,5 @@ TEST(Exchange, memory_outlives_the_thread_that_gave_it) {
   EXPECT_EQ(static_cast<const float*>(managed->dl_tensor.data)[1], 6.0F);
   managed->deleter(managed);
 }
+
+}  // namespace test_exchange

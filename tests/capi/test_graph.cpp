@@ -13,6 +13,8 @@
 #include "capi/example_support.h"
 #include "support/places.h"
 
+namespace test_graph {
+
 using namespace tsr::test;
 
 namespace {
@@ -158,3 +160,5 @@ TEST(A21_Anomaly, unknown_bits_of_the_mode_are_refused) {
   refused(tsr_anomaly_mode_set(4, &previous), TSR_INVALID_ARGUMENT);
   EXPECT_EQ(tsr_anomaly_mode(), 0);
 }
+
+}  // namespace test_graph

@@ -9,6 +9,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_handles {
+
 using namespace tsr::test;
 
 namespace {
@@ -276,3 +278,5 @@ TEST(Vtable, of_a_newer_version_must_leave_unknown_fields_zero) {
   newer.unknown = &newer;
   refused(tsr_node_create("Newer", -1, &newer.known, nullptr, nullptr, 0, &node), TSR_ABI);
 }
+
+}  // namespace test_handles

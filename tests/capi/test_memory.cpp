@@ -7,6 +7,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_memory {
+
 using namespace tsr::test;
 
 namespace {
@@ -118,3 +120,5 @@ TEST(PressureThreshold, callback_may_move_it) {
   EXPECT_EQ(threshold, INT64_MAX);
   ok(tsr_memory_pressure_remove(id));
 }
+
+}  // namespace test_memory

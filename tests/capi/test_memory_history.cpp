@@ -9,6 +9,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_memory_history {
+
 using namespace tsr::test;
 using nlohmann::json;
 
@@ -175,3 +177,5 @@ TEST(MemoryHistoryAbi, settings_that_are_refused_are_named) {
             begin + "a max_non_split_rounding of at least 0, got -2");
   EXPECT_EQ(why([](auto& settings) { settings.expandable_segments = 3; }), begin + "0 or 1, got 3");
 }
+
+}  // namespace test_memory_history

@@ -7,6 +7,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_node_hooks {
+
 using namespace tsr::test;
 
 namespace {
@@ -281,3 +283,5 @@ TEST(A9_PackedTensor, is_visited_with_its_hooks) {
   EXPECT_EQ(count, 3) << "the backward has freed them";
   EXPECT_EQ(hooks_user, 1);
 }
+
+}  // namespace test_node_hooks

@@ -6,6 +6,8 @@
 
 #include "capi/abi_support.h"
 
+namespace test_numbers {
+
 using namespace tsr::test;
 
 namespace {
@@ -145,3 +147,4 @@ TEST(Numbers, out_of_tensors_have_every_field_that_means_something) {
 }
 
 }  // namespace
+}  // namespace test_numbers

@@ -6,6 +6,8 @@
 
 #include "capi/optimizer_support.h"
 
+namespace test_optimizer {
+
 using namespace tsr::test;
 
 namespace {
@@ -473,3 +475,4 @@ TEST(Optimizer, integers_cannot_be_stepped) {
 }
 
 }  // namespace
+}  // namespace test_optimizer

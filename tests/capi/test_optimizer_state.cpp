@@ -6,6 +6,8 @@
 
 #include "capi/optimizer_support.h"
 
+namespace test_optimizer_state {
+
 using namespace tsr::test;
 
 namespace {
@@ -358,3 +360,4 @@ TEST(OptimizerState, files_that_are_no_state_are_refused) {
 }
 
 }  // namespace
+}  // namespace test_optimizer_state

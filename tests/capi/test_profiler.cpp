@@ -12,6 +12,8 @@
 #include "capi/example_support.h"
 #include "support/places.h"
 
+namespace test_profiler {
+
 using namespace tsr::test;
 using nlohmann::json;
 
@@ -61,8 +63,6 @@ class SimulatedProfile : public ::testing::Test {
     ok(tsr_plugin_load(tsr::testing::simulated_backend().c_str(), -1));
   }
 };
-
-}  // namespace
 
 TEST_F(SimulatedProfile, R11_arrows_lead_from_launches_to_kernels_of_each_stream) {
   tsr_stream stream = nullptr;
@@ -257,3 +257,6 @@ TEST(Profiler, R11_records_threads_that_come_and_go) {
   EXPECT_EQ(ranges, 8);
   EXPECT_EQ(nested, 8);
 }
+
+}  // namespace
+}  // namespace test_profiler

@@ -6,6 +6,8 @@
 
 #include "capi/program_support.h"
 
+namespace test_program {
+
 using namespace tsr::test;
 
 namespace {
@@ -438,3 +440,5 @@ TEST(Program, P17_refuses_files_that_are_none) {
         tsr_program_run(program, &given, 1, places.slots(), places.capacity(), places.count()));
   }
 }
+
+}  // namespace test_program

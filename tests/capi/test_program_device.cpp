@@ -7,6 +7,8 @@
 #include "capi/program_support.h"
 #include "support/places.h"
 
+namespace test_program_device {
+
 using namespace tsr::test;
 
 namespace {
@@ -44,8 +46,6 @@ class ProgramOnDevice : public testing::Test {
     return found;
   }
 };
-
-}  // namespace
 
 TEST_F(ProgramOnDevice, P17_is_captured_as_a_graph_and_follows_its_inputs) {
   const Tensor w = there({1, 1, 1});
@@ -129,3 +129,6 @@ TEST_F(ProgramOnDevice, P17_a_training_step_elsewhere_says_that_it_is_not_replay
   ok(tsr_tensor_grad(w, grad.slot()));
   EXPECT_EQ(numbers(grad), (std::vector<double>{5, 10, 15}));
 }
+
+}  // namespace
+}  // namespace test_program_device

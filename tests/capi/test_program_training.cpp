@@ -7,6 +7,8 @@
 
 #include "capi/program_support.h"
 
+namespace test_program_training {
+
 using namespace tsr::test;
 
 namespace {
@@ -291,3 +293,5 @@ TEST(ProgramTraining, P17_a_file_with_impossible_sizes_is_refused) {
     survives(tsr_program_run(other, &given, 1, places.slots(), places.capacity(), places.count()));
   }
 }
+
+}  // namespace test_program_training

@@ -11,6 +11,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_saved_hooks {
+
 using namespace tsr::test;
 
 namespace {
@@ -514,3 +516,5 @@ TEST(SavedHooks, what_goes_with_the_hooks_may_push_others) {
   ok(tsr_saved_hooks_pop());
   EXPECT_EQ(tsr_saved_hooks_pop(), TSR_AUTOGRAD);
 }
+
+}  // namespace test_saved_hooks

@@ -10,6 +10,7 @@
 #include "support/places.h"
 #include "tessera/tessera.h"
 
+namespace test_schema {
 namespace {
 
 TEST(Schema, is_the_installed_file_and_ends_with_zero) {
@@ -25,3 +26,4 @@ TEST(Schema, is_the_installed_file_and_ends_with_zero) {
 }
 
 }  // namespace
+}  // namespace test_schema

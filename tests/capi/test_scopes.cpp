@@ -8,6 +8,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_scopes {
+
 using namespace tsr::test;
 
 namespace {
@@ -340,3 +342,5 @@ TEST(Scope, owns_the_first_result_once_when_it_is_also_a_list_entry) {
   }
   EXPECT_EQ(tsr_live_handles(), before);
 }
+
+}  // namespace test_scopes

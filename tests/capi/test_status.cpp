@@ -9,6 +9,8 @@
 #include "capi/generated/infos.h"
 #include "capi/guard.h"
 
+namespace test_status {
+
 using namespace tsr;
 using namespace tsr::capi;
 
@@ -52,3 +54,4 @@ TEST(ErrorRecord, goes_on_with_payload_and_native_code) {
 }
 
 }  // namespace
+}  // namespace test_status

@@ -13,6 +13,8 @@
 #include "capi/example_support.h"
 #include "support/places.h"
 
+namespace test_stream {
+
 using namespace tsr::test;
 
 namespace {
@@ -98,8 +100,6 @@ class SimulatedStream : public testing::Test {
 
   Stream a_, b_;
 };
-
-}  // namespace
 
 TEST_F(SimulatedStream, streams_are_different_and_say_where_they_are) {
   EXPECT_NE(native(a_), nullptr);
@@ -329,8 +329,6 @@ TEST_F(SimulatedStream, a_smaller_source_is_spread_on_the_other_device) {
 
 // ---- pinned memory ----
 
-namespace {
-
 // A host vector that counts up from `first`, pinned for the simulated device.
 void pin(tsr_tensor* out, double first, int64_t numel = 64) {
   std::vector<double> values;
@@ -344,8 +342,6 @@ bool is_pinned(tsr_tensor tensor) {
   ok(tsr_tensor_is_pinned(tensor, &value));
   return value == 1;
 }
-
-}  // namespace
 
 TEST_F(SimulatedStream, a_copy_from_pinned_memory_runs_on_its_own) {
   const Current current(a_);
@@ -494,3 +490,6 @@ TEST(CpuStream, is_the_null_stream_and_never_busy) {
   refused(tsr_stream_wrap(TSR_DEVICE_CPU, 0, &there, &foreign), TSR_DEVICE);
   refused(tsr_stream_synchronize(wrong_kind<tsr_stream>()), TSR_INVALID_ARGUMENT);
 }
+
+}  // namespace
+}  // namespace test_stream

@@ -8,6 +8,8 @@
 
 #include "capi/structs.h"
 
+namespace test_structs {
+
 using namespace tsr;
 using namespace tsr::capi;
 
@@ -31,10 +33,12 @@ struct Newest {
 };
 
 }  // namespace
+}  // namespace test_structs
 
 template <>
-inline constexpr uint32_t tsr::capi::kFirstSize<Grown> = sizeof(First);
+inline constexpr uint32_t tsr::capi::kFirstSize<test_structs::Grown> = sizeof(test_structs::First);
 
+namespace test_structs {
 namespace {
 
 Code code_of(auto&& call) {
@@ -102,3 +106,4 @@ TEST(Structs, of_the_schema_have_the_sizes_of_their_first_version) {
 }
 
 }  // namespace
+}  // namespace test_structs

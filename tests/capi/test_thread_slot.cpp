@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+namespace test_thread_slot {
+
 using namespace tsr::capi;
 
 namespace {
@@ -50,3 +52,4 @@ TEST(LiveHandles, are_never_fewer_than_none) {
 }
 
 }  // namespace
+}  // namespace test_thread_slot

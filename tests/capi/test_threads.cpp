@@ -12,6 +12,8 @@
 #include "capi/optimizer_support.h"
 #include "support/effort.h"
 
+namespace test_threads {
+
 using namespace tsr::test;
 
 namespace {
@@ -164,3 +166,5 @@ TEST(Threads, state_of_one_optimizer_is_read_by_all) {
     }
   });
 }
+
+}  // namespace test_threads

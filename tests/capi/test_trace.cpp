@@ -13,6 +13,8 @@
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
 
+namespace test_trace {
+
 using namespace tsr::test;
 
 namespace {
@@ -416,3 +418,5 @@ TEST(TraceCallback, outlives_the_threads_that_are_in_it) {
   for (auto& thread : threads) thread.join();
   EXPECT_TRUE(dropped);
 }
+
+}  // namespace test_trace

@@ -10,6 +10,8 @@
 #include "support.hpp"
 #include "support/places.h"
 
+namespace test_amp {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -141,3 +143,4 @@ TEST(AMP_Training, sixteen_bits_reach_the_loss_of_float32) {
 }
 
 }  // namespace
+}  // namespace test_amp

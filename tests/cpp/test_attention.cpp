@@ -6,6 +6,8 @@
 
 #include "support.hpp"
 
+namespace test_attention {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -178,3 +180,4 @@ TEST(Attention, bilinear_forms_are_products_with_every_matrix) {
 }
 
 }  // namespace
+}  // namespace test_attention

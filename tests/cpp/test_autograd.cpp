@@ -13,6 +13,8 @@
 
 #include "support.hpp"
 
+namespace test_autograd {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -668,3 +670,4 @@ TEST(Gradcheck, finds_a_wrong_derivative) {
 }
 
 }  // namespace
+}  // namespace test_autograd

@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-namespace tessera::test {
+namespace tessera::test::test_checkpoint {
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -123,4 +123,4 @@ TEST(Determinism, P0_the_mode_is_set_and_found) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::test_checkpoint

@@ -15,6 +15,8 @@
 #include "support.hpp"
 #include "support/places.h"
 
+namespace test_data {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -298,3 +300,4 @@ TEST(DistributedSampler, P18_ranks_share_one_order_of_samples) {
 }
 
 }  // namespace
+}  // namespace test_data

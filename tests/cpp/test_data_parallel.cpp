@@ -9,6 +9,7 @@
 
 #include "support.hpp"
 
+namespace test_data_parallel {
 namespace {
 
 using namespace tessera;
@@ -100,3 +101,4 @@ TEST(DataParallel, checkpoints_are_written_together_and_read_by_one) {
 }
 
 }  // namespace
+}  // namespace test_data_parallel

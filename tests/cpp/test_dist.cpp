@@ -5,6 +5,7 @@
 
 #include "support.hpp"
 
+namespace test_dist {
 namespace {
 
 using tessera::Tensor;
@@ -134,3 +135,4 @@ TEST(Dist, D9_collectives_with_derivatives) {
 }
 
 }  // namespace
+}  // namespace test_dist

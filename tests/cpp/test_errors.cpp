@@ -11,6 +11,8 @@
 
 #include "support.hpp"
 
+namespace test_errors {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -132,3 +134,4 @@ TEST(Errors, the_wrapper_says_what_it_expected_and_got) {
 }
 
 }  // namespace
+}  // namespace test_errors

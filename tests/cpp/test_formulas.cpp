@@ -13,6 +13,8 @@
 #include "support.hpp"
 #include "support/places.h"
 
+namespace test_formulas {
+
 using namespace tessera;
 using namespace tessera::test;
 using namespace tessera::distributions;
@@ -508,3 +510,4 @@ TEST(Formulas, sync_batch_norm_is_the_batch_norm_of_the_whole_batch) {
 }
 
 }  // namespace
+}  // namespace test_formulas

@@ -3,6 +3,8 @@
 // Forward mode and the derivatives of functions that are made of it.
 #include "support.hpp"
 
+namespace test_forward_ad {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -103,3 +105,4 @@ TEST(ForwardAd, A18_custom_function_has_a_jvp) {
 }
 
 }  // namespace
+}  // namespace test_forward_ad

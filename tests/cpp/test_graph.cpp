@@ -11,7 +11,7 @@
 #include "support.hpp"
 #include "support/places.h"
 
-namespace tessera {
+namespace tessera::test_graph {
 namespace {
 
 Tensor leaf(const std::vector<int64_t>& shape) {
@@ -175,4 +175,4 @@ TEST(A21_Anomaly, a_stack_that_throws_leaves_the_function_alone) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test_graph

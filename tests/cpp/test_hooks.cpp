@@ -7,6 +7,8 @@
 
 #include "support.hpp"
 
+namespace test_hooks {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -146,3 +148,4 @@ TEST(A9_NodeHooks, leave_nothing_behind) {
 }
 
 }  // namespace
+}  // namespace test_hooks

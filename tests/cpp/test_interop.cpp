@@ -7,6 +7,8 @@
 
 #include "support.hpp"
 
+namespace test_interop {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -99,3 +101,4 @@ TEST(Interop, unused_capsules_give_their_memory_back) {
 }
 
 }  // namespace
+}  // namespace test_interop

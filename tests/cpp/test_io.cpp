@@ -6,6 +6,8 @@
 
 #include "support.hpp"
 
+namespace test_io {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -91,3 +93,4 @@ TEST(Io, archives_leave_nothing_behind) {
 }
 
 }  // namespace
+}  // namespace test_io

@@ -3,6 +3,8 @@
 // Losses, distances and activations as modules: each gives what its function gives.
 #include "support.hpp"
 
+namespace test_losses {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -91,3 +93,5 @@ TEST(Init, makes_orthogonal_sparse_and_identical_weights) {
   nn::init::trunc_normal_(square, 0, 1, -0.5, 0.5);
   EXPECT_LE(square.abs().max().item<float>(), 0.5F);
 }
+
+}  // namespace test_losses

@@ -6,6 +6,8 @@
 
 #include "support.hpp"
 
+namespace test_memory_history {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -81,3 +83,4 @@ TEST(MemorySettings, R9_change_one_by_one) {
 }
 
 }  // namespace
+}  // namespace test_memory_history

@@ -8,6 +8,8 @@
 #include "gradient.hpp"
 #include "support.hpp"
 
+namespace test_nn {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -590,3 +592,4 @@ TEST(Nn, clip_grad_value_clips_each_element) {
 }
 
 }  // namespace
+}  // namespace test_nn

@@ -3,6 +3,8 @@
 // Layers of images without parameters.
 #include "support.hpp"
 
+namespace test_nn_image {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -52,3 +54,4 @@ TEST(NnImage, windows_become_columns_and_add_up_again) {
 }
 
 }  // namespace
+}  // namespace test_nn_image

@@ -7,6 +7,8 @@
 #include "gradient.hpp"
 #include "support.hpp"
 
+namespace test_nn_images {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -130,3 +132,5 @@ TEST(NnImages, dropout_takes_whole_channels_and_only_in_training) {
   EXPECT_THROW(nn::Dropout3d(2), InvalidValueError);
   EXPECT_EQ(nn::Unflatten(1, {4, -1})(zeros({2, 12})).shape(), (Shape{2, 4, 3}));
 }
+
+}  // namespace test_nn_images

@@ -7,6 +7,8 @@
 
 #include "support.hpp"
 
+namespace test_optim {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -323,3 +325,4 @@ TEST(Optim, training_steps_do_not_leak) {
 }
 
 }  // namespace
+}  // namespace test_optim

@@ -7,6 +7,8 @@
 
 #include "support.hpp"
 
+namespace test_package {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -271,3 +273,4 @@ TEST(Package, failures_in_a_scope_leave_nothing_behind) {
 }
 
 }  // namespace
+}  // namespace test_package

@@ -8,6 +8,8 @@
 
 #include "support.hpp"
 
+namespace test_profiler {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -89,3 +91,4 @@ TEST(Profiler, R11_roof_adds_the_share_of_it) {
 }
 
 }  // namespace
+}  // namespace test_profiler

@@ -7,6 +7,8 @@
 #include "support.hpp"
 #include "support/places.h"
 
+namespace test_program {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -90,3 +92,4 @@ TEST(Program, P17_a_training_step_of_another_language_gives_its_losses) {
 }
 
 }  // namespace
+}  // namespace test_program

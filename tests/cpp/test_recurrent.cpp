@@ -5,6 +5,8 @@
 
 #include "support.hpp"
 
+namespace test_recurrent {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -119,3 +121,4 @@ TEST(Recurrent, ctc_loss_sums_over_paths) {
 }
 
 }  // namespace
+}  // namespace test_recurrent

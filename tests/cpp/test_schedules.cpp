@@ -8,6 +8,8 @@
 #include "support.hpp"
 #include "support/places.h"
 
+namespace test_schedules {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -200,3 +202,5 @@ TEST(Schedules, of_one_cycle_begin_at_the_top_and_end) {
   EXPECT_THROW(scheduler.step(), InvalidValueError);
   EXPECT_EQ(scheduler.current_step(), 10);
 }
+
+}  // namespace test_schedules

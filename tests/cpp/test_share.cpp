@@ -9,6 +9,8 @@
 
 #include "support.hpp"
 
+namespace test_share {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -112,3 +114,4 @@ TEST(Share, D7_memory_of_devices_needs_a_device_that_shows_it) {
 }
 
 }  // namespace
+}  // namespace test_share

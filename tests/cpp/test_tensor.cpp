@@ -11,6 +11,8 @@
 
 #include "support.hpp"
 
+namespace test_tensor {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -491,3 +493,4 @@ TEST(Tensor, seeds_repeat_random_numbers) {
 }
 
 }  // namespace
+}  // namespace test_tensor

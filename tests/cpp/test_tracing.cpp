@@ -6,6 +6,8 @@
 
 #include "support.hpp"
 
+namespace test_tracing {
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -73,3 +75,4 @@ TEST(Tracing, a_recorder_that_goes_out_of_scope_ends_its_trace) {
 }
 
 }  // namespace
+}  // namespace test_tracing

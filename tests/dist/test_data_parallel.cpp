@@ -9,7 +9,7 @@
 #include "ops/pointwise/ternary.h"
 #include "optim/grad_scaler.h"
 
-namespace tsr::dist::test {
+namespace tsr::dist::test::test_data_parallel {
 namespace {
 
 using nlohmann::json;
@@ -630,4 +630,4 @@ TEST(DataParallel, gradients_stay_local_when_the_handle_is_gone) {
 }
 
 }  // namespace
-}  // namespace tsr::dist::test
+}  // namespace tsr::dist::test::test_data_parallel

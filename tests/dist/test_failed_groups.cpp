@@ -9,7 +9,7 @@
 #include "support/failing_new.h"
 #include "support/start_up.h"
 
-namespace tsr::dist::test {
+namespace tsr::dist::test::test_failed_groups {
 namespace {
 
 using tsr::test::fail_each_allocation;
@@ -62,4 +62,4 @@ TEST(FailedGroups, operations_that_nobody_waits_for_stay_whole) {
 }
 
 }  // namespace
-}  // namespace tsr::dist::test
+}  // namespace tsr::dist::test::test_failed_groups

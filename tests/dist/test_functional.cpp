@@ -7,7 +7,7 @@
 #include "data_parallel_support.h"
 #include "dist/sampler.h"
 
-namespace tsr::dist::test {
+namespace tsr::dist::test::test_functional {
 namespace {
 
 using Collective1 = std::function<Tensor(const GroupPtr&, const Tensor&)>;
@@ -311,4 +311,4 @@ TEST(Sampler, ranks_share_one_order) {
 }
 
 }  // namespace
-}  // namespace tsr::dist::test
+}  // namespace tsr::dist::test::test_functional

@@ -37,7 +37,7 @@ static_assert(same(ncclProd, tsr::dist::nccl::kProd) && same(ncclMax, tsr::dist:
 static_assert(same(ncclMin, tsr::dist::nccl::kMin) && NCCL_SPLIT_NOCOLOR == -1);
 #endif
 
-namespace tsr::dist {
+namespace tsr::dist::test_nccl {
 namespace {
 
 using Values = std::vector<float>;
@@ -282,4 +282,4 @@ TEST(Nccl, D9_tensors_of_a_device_travel_on_a_stream_of_the_group) {
 #endif
 
 }  // namespace
-}  // namespace tsr::dist
+}  // namespace tsr::dist::test_nccl

@@ -11,7 +11,7 @@
 
 #include "dist/mpi/peers.h"
 
-namespace tsr::dist::mpi {
+namespace tsr::dist::mpi::test_peers {
 namespace {
 
 // A process that tells who it is and lives until it is stopped.
@@ -75,4 +75,4 @@ TEST(Peers, D9_a_process_of_the_same_number_is_another_one) {
 }
 
 }  // namespace
-}  // namespace tsr::dist::mpi
+}  // namespace tsr::dist::mpi::test_peers

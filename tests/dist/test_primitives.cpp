@@ -5,7 +5,7 @@
 #include "data_parallel_support.h"
 #include "dist/collectives.h"
 
-namespace tsr::dist::test {
+namespace tsr::dist::test::test_primitives {
 namespace {
 
 constexpr float kClose = 1e-6F;
@@ -85,4 +85,4 @@ TEST(Primitives, P18_a_model_divided_over_ranks_trains_by_messages) {
 }
 
 }  // namespace
-}  // namespace tsr::dist::test
+}  // namespace tsr::dist::test::test_primitives

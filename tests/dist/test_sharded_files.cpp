@@ -9,7 +9,7 @@
 
 #include "data_parallel_support.h"
 
-namespace tsr::dist::test {
+namespace tsr::dist::test::test_sharded_files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -241,4 +241,4 @@ TEST_F(ShardedFiles, an_index_that_breaks_the_format_is_refused) {
 }
 
 }  // namespace
-}  // namespace tsr::dist::test
+}  // namespace tsr::dist::test::test_sharded_files

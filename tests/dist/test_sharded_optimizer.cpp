@@ -6,7 +6,7 @@
 
 #include "data_parallel_support.h"
 
-namespace tsr::dist::test {
+namespace tsr::dist::test::test_sharded_optimizer {
 namespace {
 
 using nlohmann::json;
@@ -125,4 +125,4 @@ TEST(ShardedOptimizer, a_rank_that_does_not_exist_is_refused) {
 }
 
 }  // namespace
-}  // namespace tsr::dist::test
+}  // namespace tsr::dist::test::test_sharded_optimizer

@@ -15,7 +15,7 @@
 
 extern "C" const tsr::kernel::Backend* tsr_backend_entry(const tsr::kernel::HostServices* services);
 
-namespace tsr::dist {
+namespace tsr::dist::test_threads {
 namespace {
 
 class Threads : public ::testing::Test {
@@ -347,4 +347,4 @@ TEST_F(Threads, a_group_refuses_what_cannot_be_one) {
 }
 
 }  // namespace
-}  // namespace tsr::dist
+}  // namespace tsr::dist::test_threads

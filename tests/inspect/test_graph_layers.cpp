@@ -9,7 +9,7 @@
 #include "inspect/graph_places.h"
 #include "support/effort.h"
 
-namespace tsr::inspect {
+namespace tsr::inspect::test_graph_layers {
 namespace {
 
 constexpr VertexKind kOp = VertexKind::kOperation;
@@ -117,4 +117,4 @@ TEST(A21_GraphPlaces, spread_keeps_gaps_and_moves_as_little_as_possible) {
 }
 
 }  // namespace
-}  // namespace tsr::inspect
+}  // namespace tsr::inspect::test_graph_layers

@@ -21,7 +21,7 @@
 #include "ops/reduce/reduce.h"
 #include "support/start_up.h"
 
-namespace tsr::inspect {
+namespace tsr::inspect::test_graph_svg {
 namespace {
 
 struct Rect {
@@ -152,4 +152,4 @@ TEST_F(A21_GraphSvg, dot_quotes_names_and_lists_every_link) {
 }
 
 }  // namespace
-}  // namespace tsr::inspect
+}  // namespace tsr::inspect::test_graph_svg

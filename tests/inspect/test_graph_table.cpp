@@ -20,7 +20,7 @@
 #include "ops/reduce/reduce.h"
 #include "support/start_up.h"
 
-namespace tsr::inspect {
+namespace tsr::inspect::test_graph_table {
 namespace {
 
 class GraphTable : public ::testing::Test {
@@ -87,4 +87,4 @@ TEST_F(GraphTable, A21_multiply_adds_of_products_and_convolutions) {
 }
 
 }  // namespace
-}  // namespace tsr::inspect
+}  // namespace tsr::inspect::test_graph_table

@@ -17,7 +17,7 @@
 #include "support/gradcheck.h"
 #include "support/start_up.h"
 
-namespace tsr::inspect {
+namespace tsr::inspect::test_saved_names {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -67,4 +67,4 @@ TEST_F(A21_SavedNames, what_an_in_place_form_overwrites_is_still_the_input) {
 }
 
 }  // namespace
-}  // namespace tsr::inspect
+}  // namespace tsr::inspect::test_saved_names

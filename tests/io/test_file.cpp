@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 
-namespace tsr::io {
+namespace tsr::io::test_file {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ TEST_F(NewFiles, refuse_a_folder_before_anything_is_written) {
 }
 
 }  // namespace
-}  // namespace tsr::io
+}  // namespace tsr::io::test_file

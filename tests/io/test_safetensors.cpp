@@ -15,7 +15,7 @@
 #include "ops/create/create.h"
 #include "support/start_up.h"
 
-namespace tsr::io {
+namespace tsr::io::test_safetensors {
 namespace {
 
 const char* const kGood =
@@ -186,4 +186,4 @@ TEST_F(SafetensorsFile, refuses_a_pipe_without_waiting_for_a_writer) {
 }
 
 }  // namespace
-}  // namespace tsr::io
+}  // namespace tsr::io::test_safetensors

@@ -7,7 +7,7 @@
 #include "ops/shape/shape.h"
 #include "tests/ops/tensors.h"
 
-namespace tsr {
+namespace tsr::test_plan {
 namespace {
 
 using kernel::Elementwise;
@@ -123,4 +123,4 @@ TEST(ReductionPlan, keeps_the_order_of_reduced_dims_when_told) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_plan

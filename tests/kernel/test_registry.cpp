@@ -25,7 +25,7 @@
 #include "support/places.h"
 #include "tests/ops/tensors.h"
 
-namespace tsr {
+namespace tsr::test_registry {
 namespace {
 
 using kernel::Backend;
@@ -185,4 +185,4 @@ TEST_F(Plugin, an_index_beyond_the_last_device_is_refused) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_registry

@@ -16,7 +16,7 @@
 #include "memory/external_allocator.h"
 #include "support/simulated_device.h"
 
-namespace tsr::test {
+namespace tsr::test::test_allocator {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -190,4 +190,4 @@ TEST(CpuDevice, knows_its_memory_and_its_end) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_allocator

@@ -21,7 +21,7 @@
 #include "memory/external_allocator.h"
 #include "support/simulated_device.h"
 
-namespace tsr::test {
+namespace tsr::test::test_allocator_contract {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -317,4 +317,4 @@ INSTANTIATE_TEST_SUITE_P(All, AllocatorContract,
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_allocator_contract

@@ -8,7 +8,7 @@
 #include "base/round_up.h"
 #include "memory/simulated_fixture.h"
 
-namespace tsr::test {
+namespace tsr::test::test_caching_allocator {
 namespace {
 
 using CachingAllocator = SimulatedMemory;
@@ -372,4 +372,4 @@ TEST_F(ExpandableSegments, need_a_device_that_maps_and_exclude_a_split_size) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_caching_allocator

@@ -11,7 +11,7 @@
 #include "support/failing_allocations.h"
 #include "support/failing_new.h"
 
-namespace tsr::test {
+namespace tsr::test::test_failed_bookkeeping {
 namespace {
 
 constexpr int64_t kMaxRuns = 10000;
@@ -202,4 +202,4 @@ TEST(FailedSmallLists, of_a_new_thread_leave_the_heap_whole) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_failed_bookkeeping

@@ -16,7 +16,7 @@
 #include "memory/simulated_fixture.h"
 #include "tensor/tensor.h"
 
-namespace tsr::test {
+namespace tsr::test::test_history {
 namespace {
 
 using nlohmann::json;
@@ -387,4 +387,4 @@ TEST(ExternalHistory, records_what_the_hosts_functions_lend) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_history

@@ -7,7 +7,7 @@
 
 #include "memory/simulated_fixture.h"
 
-namespace tsr::test {
+namespace tsr::test::test_kept_memory {
 namespace {
 
 class KeptMemory : public SimulatedMemory {
@@ -97,4 +97,4 @@ TEST_F(KeptMemory, P17_blocks_that_outlive_the_work_go_back_one_by_one) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_kept_memory

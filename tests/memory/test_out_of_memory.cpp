@@ -6,7 +6,7 @@
 
 #include "memory/simulated_fixture.h"
 
-namespace tsr::test {
+namespace tsr::test::test_out_of_memory {
 namespace {
 
 using OutOfMemory = SimulatedMemory;
@@ -234,4 +234,4 @@ TEST_F(OutOfMemory, holds_no_lock_while_it_calls_the_device) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_out_of_memory

@@ -14,7 +14,7 @@
 #include "memory/cpu_allocator.h"
 #include "support/simulated_device.h"
 
-namespace tsr::test {
+namespace tsr::test::test_random_traces {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -226,4 +226,4 @@ TEST(RandomTraces, keep_every_invariant_on_the_cpu) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_random_traces

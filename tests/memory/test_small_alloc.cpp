@@ -19,7 +19,7 @@
 #include "memory/small_heap.h"
 #include "support/failing_allocations.h"
 
-namespace tsr::test {
+namespace tsr::test::test_small_alloc {
 namespace {
 
 void* take(size_t nbytes) {
@@ -347,4 +347,4 @@ TEST(SmallAlloc, leaks_nothing_whichever_allocation_fails) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_small_alloc

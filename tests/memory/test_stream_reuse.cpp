@@ -5,7 +5,7 @@
 
 #include "memory/simulated_fixture.h"
 
-namespace tsr::test {
+namespace tsr::test::test_stream_reuse {
 namespace {
 
 using StreamReuse = SimulatedMemory;
@@ -137,4 +137,4 @@ TEST_F(StreamReuse, R6_survives_two_streams_with_delayed_kernels) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_stream_reuse

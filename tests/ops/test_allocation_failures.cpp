@@ -26,7 +26,7 @@
 #include "support/failing_new.h"
 #include "tests/ops/tensors.h"
 
-namespace tsr::test {
+namespace tsr::test::test_allocation_failures {
 namespace {
 
 Tensor leaf(DimsView shape, double value = 0.5) {
@@ -185,4 +185,4 @@ INSTANTIATE_TEST_SUITE_P(Works, AllocationFailures, ::testing::ValuesIn(kWorks),
                          [](const auto& work) { return std::string(work.param.name); });
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_allocation_failures

@@ -12,7 +12,7 @@
 #include "ops/shape/arrange.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_changing_arguments {
 namespace {
 
 // Calls `change` at each allocation of so many bytes while it lives. Only one may exist at a time.
@@ -73,4 +73,4 @@ TEST(ChangingArguments, quantile_limits_its_ranks) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_changing_arguments

@@ -17,7 +17,7 @@
 #include "tests/ops/prelude.h"
 #include "tests/support/effort.h"
 
-namespace tsr {
+namespace tsr::test_determinism {
 namespace {
 
 class Determinism : public ::testing::Test {
@@ -176,4 +176,4 @@ TEST_F(Determinism, P0_products_in_tiles_are_right) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_determinism

@@ -16,7 +16,7 @@
 #include "ops/shape/arrange.h"
 #include "tests/ops/tensors.h"
 
-namespace tsr {
+namespace tsr::test_numbers {
 namespace {
 
 using namespace test;
@@ -182,4 +182,4 @@ TEST(Numbers, casts_of_floats_that_no_integer_holds_are_defined) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_numbers

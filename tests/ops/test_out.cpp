@@ -31,7 +31,7 @@
 #include "ops/shape/slice.h"
 #include "tests/ops/tensors.h"
 
-namespace tsr {
+namespace tsr::test_out {
 namespace {
 
 using namespace test;
@@ -453,4 +453,4 @@ TEST(Out, a_destination_that_requires_grad_keeps_its_shape) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_out

@@ -15,7 +15,7 @@
 #include "support/gradcheck.h"
 #include "tests/ops/tensors.h"
 
-namespace tsr {
+namespace tsr::test_skeleton {
 namespace {
 
 using test::error_of;
@@ -110,4 +110,4 @@ TEST(Skeleton, sum_reduces_any_axes_of_any_layout) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_skeleton

@@ -8,7 +8,7 @@
 
 #include "kernel/kernels.h"
 
-namespace tsr::profile {
+namespace tsr::profile::test_costs {
 namespace {
 
 using namespace kernel;
@@ -107,4 +107,4 @@ TEST(Costs, a_name_that_is_no_family_costs_nothing) {
 }
 
 }  // namespace
-}  // namespace tsr::profile
+}  // namespace tsr::profile::test_costs

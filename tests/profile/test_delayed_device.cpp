@@ -24,7 +24,7 @@
 
 extern "C" const tsr::kernel::Backend* tsr_backend_entry(const tsr::kernel::HostServices* services);
 
-namespace tsr {
+namespace tsr::test_delayed_device {
 namespace {
 
 constexpr uint64_t kLong = 1000;  // the duration of each kernel
@@ -152,4 +152,4 @@ TEST_F(DelayedDevice, R12_reading_a_loss_waits_once) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_delayed_device

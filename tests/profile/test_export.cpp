@@ -10,7 +10,7 @@
 #include "profile/page.h"
 #include "profile/summary.h"
 
-namespace tsr::profile {
+namespace tsr::profile::test_export {
 namespace {
 
 using nlohmann::json;
@@ -177,4 +177,4 @@ TEST(Page, escapes_its_title) {
 }
 
 }  // namespace
-}  // namespace tsr::profile
+}  // namespace tsr::profile::test_export

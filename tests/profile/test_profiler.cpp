@@ -15,7 +15,7 @@
 #include "support/failing_new.h"
 #include "support/start_up.h"
 
-namespace tsr::profile {
+namespace tsr::profile::test_profiler {
 namespace {
 
 struct Release {
@@ -169,4 +169,4 @@ TEST(Profiler, an_error_of_the_callback_comes_out_and_the_profiler_has_stopped) 
 }
 
 }  // namespace
-}  // namespace tsr::profile
+}  // namespace tsr::profile::test_profiler

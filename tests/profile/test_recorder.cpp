@@ -13,7 +13,7 @@
 
 #include "base/host_stack.h"
 
-namespace tsr::profile {
+namespace tsr::profile::test_recorder {
 namespace {
 
 // A span of its scope.
@@ -245,4 +245,4 @@ TEST(Recorder, a_child_has_no_events_of_other_threads_of_its_parent) {
 }
 
 }  // namespace
-}  // namespace tsr::profile
+}  // namespace tsr::profile::test_recorder

@@ -6,7 +6,7 @@
 
 #include "profile/made_profile.h"
 
-namespace tsr::profile {
+namespace tsr::profile::test_summary {
 namespace {
 
 using test::example_profile;
@@ -173,4 +173,4 @@ TEST(Summary, R11_table_counts_characters) {
 }
 
 }  // namespace
-}  // namespace tsr::profile
+}  // namespace tsr::profile::test_summary

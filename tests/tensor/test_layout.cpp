@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace tsr {
+namespace tsr::test_layout {
 namespace {
 
 template <class Fn>
@@ -140,4 +140,4 @@ TEST(Layout, dims_of_many_are_put_in_the_order_of_their_strides) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_layout

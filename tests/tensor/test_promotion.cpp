@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace tsr {
+namespace tsr::test_promotion {
 namespace {
 
 constexpr auto b1 = DType::kBool;
@@ -103,4 +103,4 @@ TEST(Promotion, casts_only_where_promotion_stays) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_promotion

@@ -12,7 +12,7 @@
 #include "memory/recycled_memory.h"
 #include "tensor/shared_storage.h"
 
-namespace tsr {
+namespace tsr::test_recycled_storage {
 namespace {
 
 constexpr uint64_t kSize = 100'000;
@@ -187,4 +187,4 @@ TEST_F(RecycledStorage, D4_refuses_files_without_a_mark) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_recycled_storage

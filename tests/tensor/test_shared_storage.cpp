@@ -23,7 +23,7 @@
 #include "base/error.h"
 #include "tensor/tensor.h"
 
-namespace tsr {
+namespace tsr::test_shared_storage {
 namespace {
 
 constexpr ShareStrategy kBoth[] = {ShareStrategy::kFileDescriptor, ShareStrategy::kFileSystem};
@@ -243,4 +243,4 @@ TEST(SharedStorage, D6_opening_races_with_the_last_release) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_shared_storage

@@ -8,7 +8,7 @@
 #include "arrays.h"
 #include "base/error.h"
 
-namespace tsr::test {
+namespace tsr::test::test_binary {
 namespace {
 
 using kernel::BinaryOp;
@@ -341,4 +341,4 @@ TEST(Binary, power_follows_c_at_the_special_points) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_binary

@@ -12,6 +12,7 @@
 #include "backend/cpu/level.h"
 #include "backend/cpu/linalg/blas.h"
 
+namespace test_blas_flavour {
 namespace {
 
 // OpenBLAS's own numbers: 0 serial, 1 POSIX threads, 2 OpenMP. The pthreads flavour has its own
@@ -51,3 +52,4 @@ TEST(OpenBlas, is_told_without_the_environment) {
 }
 
 }  // namespace
+}  // namespace test_blas_flavour

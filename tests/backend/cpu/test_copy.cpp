@@ -8,7 +8,7 @@
 
 #include "arrays.h"
 
-namespace tsr::test {
+namespace tsr::test::test_copy {
 namespace {
 
 DType dtype_at(int k) {
@@ -176,4 +176,4 @@ TEST(Fill, empty_arrays_are_left_alone) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_copy

@@ -11,7 +11,7 @@
 #include "arrays.h"
 #include "base/error.h"
 
-namespace tsr::test {
+namespace tsr::test::test_dual {
 namespace {
 
 using kernel::BinaryOp;
@@ -112,4 +112,4 @@ TEST(Dual, what_has_no_rows_is_not_implemented) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_dual

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "kernel/linalg.h"
 
-namespace tsr::test {
+namespace tsr::test::test_factor {
 namespace {
 
 using kernel::FactorOp;
@@ -413,4 +413,4 @@ TEST(Factor, other_dtypes_are_refused) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_factor

@@ -17,7 +17,7 @@
 #include "base/parallel.h"
 #include "kernel/fft.h"
 
-namespace tsr::test {
+namespace tsr::test::test_fft {
 namespace {
 
 using cpu::FftRows;
@@ -253,4 +253,4 @@ TEST(Fft, other_dtypes_are_refused) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_fft

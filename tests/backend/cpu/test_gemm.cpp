@@ -8,7 +8,7 @@
 #include "arrays.h"
 #include "support/effort.h"
 
-namespace tsr::test {
+namespace tsr::test::test_gemm {
 namespace {
 
 struct Shape {
@@ -238,4 +238,4 @@ TEST(Gemm, batches_broadcast_their_operands) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_gemm

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "kernel/packed.h"
 
-namespace tsr::test {
+namespace tsr::test::test_packed {
 namespace {
 
 struct Shape {
@@ -83,4 +83,4 @@ TEST(Packed, refuses_other_dtypes) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_packed

@@ -17,7 +17,7 @@
 #include "backend/cpu/random/random_rows.h"
 #include "base/half.h"
 
-namespace tsr::test {
+namespace tsr::test::test_random {
 namespace {
 
 using kernel::RandomOp;
@@ -292,4 +292,4 @@ TEST(Random, refuses_what_has_no_random_numbers) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_random

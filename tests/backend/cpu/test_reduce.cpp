@@ -10,7 +10,7 @@
 #include "arrays.h"
 #include "base/parallel.h"
 
-namespace tsr::test {
+namespace tsr::test::test_reduce {
 namespace {
 
 using kernel::ReduceOp;
@@ -465,4 +465,4 @@ TEST(Reduce, logsumexp_across_rows_finds_the_maxima_of_all_of_them) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_reduce

@@ -11,7 +11,7 @@
 
 #include "ulp.h"
 
-namespace tsr::test {
+namespace tsr::test::test_remainders {
 namespace {
 
 using kernel::BinaryOp;
@@ -126,4 +126,4 @@ TEST(Remainders, of_64_bit_integers_are_exact) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_remainders

@@ -8,7 +8,7 @@
 
 #include "arrays.h"
 
-namespace tsr::test {
+namespace tsr::test::test_scan {
 namespace {
 
 using kernel::ScanOp;
@@ -224,4 +224,4 @@ TEST(Scan, gives_the_same_bits_in_every_layout) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_scan

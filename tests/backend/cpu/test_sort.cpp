@@ -10,7 +10,7 @@
 
 #include "arrays.h"
 
-namespace tsr::test {
+namespace tsr::test::test_sort {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -284,4 +284,4 @@ TEST(Histogram, counts_numbers_on_any_number_of_threads) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_sort

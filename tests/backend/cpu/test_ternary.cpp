@@ -8,7 +8,7 @@
 #include "arrays.h"
 #include "base/error.h"
 
-namespace tsr::test {
+namespace tsr::test::test_ternary {
 namespace {
 
 using kernel::TernaryOp;
@@ -118,4 +118,4 @@ TEST(Ternary, a_nan_limit_or_element_gives_nan) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_ternary

@@ -8,7 +8,7 @@
 #include "arrays.h"
 #include "base/error.h"
 
-namespace tsr::test {
+namespace tsr::test::test_unary {
 namespace {
 
 using kernel::UnaryOp;
@@ -198,4 +198,4 @@ TEST(Unary, an_op_without_a_kernel_says_so) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_unary

@@ -13,7 +13,7 @@
 #include "support/effort.h"
 #include "ulp.h"
 
-namespace tsr::test {
+namespace tsr::test::test_vec_math {
 namespace {
 
 using kernel::BinaryOp;
@@ -269,4 +269,4 @@ TYPED_TEST(BoundedFunctions, stay_within_one) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_vec_math

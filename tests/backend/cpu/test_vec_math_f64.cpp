@@ -14,7 +14,7 @@
 
 #include "ulp.h"
 
-namespace tsr::test {
+namespace tsr::test::test_vec_math_f64 {
 namespace {
 
 using kernel::BinaryOp;
@@ -189,4 +189,4 @@ TEST(VecMathFloat64, powers_hypot_and_atan2_of_pairs) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_vec_math_f64

@@ -6,7 +6,7 @@
 #include "ops/shape/slice.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_getitem {
 namespace {
 
 using Items = std::vector<int64_t>;
@@ -303,4 +303,4 @@ TEST(GetitemGradients, agree_with_differences_once_and_twice) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_getitem

@@ -13,7 +13,7 @@
 #include "ops/shape/slice.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_index {
 namespace {
 
 using ops::Out;
@@ -425,4 +425,4 @@ TEST(Index, negative_indices_count_from_the_end_only_where_numpy_says_so) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_index

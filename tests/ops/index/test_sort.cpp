@@ -12,7 +12,7 @@
 #include "ops/shape/slice.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_sort {
 namespace {
 
 // Positions by the standard library's stable sort, NaN last.
@@ -179,4 +179,4 @@ TEST(Sort, bools_from_elsewhere_are_any_byte) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_sort

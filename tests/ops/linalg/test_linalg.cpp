@@ -8,7 +8,7 @@
 #include "ops/linalg/matmul.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_linalg {
 namespace {
 
 const Tensor kNone;
@@ -108,4 +108,4 @@ TEST(Vectors, dot_and_outer) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_linalg

@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_conv {
 namespace {
 
 struct Case {
@@ -395,4 +395,4 @@ TEST(Conv, blames_the_input_that_does_not_fit_the_weight) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_conv

@@ -8,7 +8,7 @@
 #include "ops/nn/conv.h"
 #include "support/failing_new.h"
 
-namespace tsr::test {
+namespace tsr::test::test_conv_objects {
 namespace {
 
 TEST(Conv, makes_no_objects_of_its_backend_again) {
@@ -24,4 +24,4 @@ TEST(Conv, makes_no_objects_of_its_backend_again) {
 }
 
 }  // namespace
-}  // namespace tsr::test
+}  // namespace tsr::test::test_conv_objects

@@ -9,7 +9,7 @@
 #include "ops/nn/softmax.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_loss {
 namespace {
 
 const Tensor kNone;
@@ -370,4 +370,4 @@ TEST(Losses, say_that_class_numbers_are_integers) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_loss

@@ -7,7 +7,7 @@
 #include "ops/nn/image.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_norm {
 namespace {
 
 const Tensor kNone;
@@ -216,4 +216,4 @@ TEST(Norm, takes_float32_parameters_for_16_bit_input) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_norm

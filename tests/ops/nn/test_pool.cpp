@@ -9,7 +9,7 @@
 #include "ops/create/create.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_pool {
 namespace {
 
 struct Case {
@@ -281,4 +281,4 @@ TEST(Pool, refuses_windows_that_do_not_fit) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_pool

@@ -34,7 +34,7 @@
 #include "support/gradcheck.h"
 #include "tests/ops/tensors.h"
 
-namespace tsr {
+namespace tsr::test_short_floats {
 namespace {
 
 using test::error_of;
@@ -608,4 +608,4 @@ TEST(ShortFloats, are_computed_in_float32_where_a_backend_has_no_kernels_for_the
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_short_floats

@@ -13,7 +13,7 @@
 #include "support/gradcheck.h"
 #include "tests/ops/tensors.h"
 
-namespace tsr {
+namespace tsr::test_optim {
 namespace {
 
 using test::error_of;
@@ -266,4 +266,4 @@ TEST(ClipGradValue, clips_each_element_of_the_gradients) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_optim

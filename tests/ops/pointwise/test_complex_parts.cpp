@@ -9,7 +9,7 @@
 #include "ops/shape/slice.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_complex_parts {
 namespace {
 
 using Complex = std::complex<double>;
@@ -84,4 +84,4 @@ TEST(ComplexParts, refuse_writes_that_autograd_cannot_follow) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_complex_parts

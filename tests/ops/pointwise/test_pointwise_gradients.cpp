@@ -10,7 +10,7 @@
 #include "ops/pointwise/unary.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_pointwise_gradients {
 namespace {
 
 // The layouts an op must not care about, made from a leaf inside the function under test, so that
@@ -294,4 +294,4 @@ TEST(Lerp, takes_complex_numbers_and_weights) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_pointwise_gradients

@@ -7,7 +7,7 @@
 #include "ops/pointwise/ternary.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_powers {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -79,4 +79,4 @@ TEST(Clip, by_tensors_gives_nan_where_a_limit_is_nan_with_and_without_a_gradient
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_powers

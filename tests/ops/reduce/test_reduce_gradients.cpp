@@ -12,7 +12,7 @@
 #include "ops/reduce/statistics.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_reduce_gradients {
 namespace {
 
 using ops::Axes;
@@ -240,4 +240,4 @@ TEST(VectorNorm, of_order_three_and_more_has_a_gradient_where_powers_are_out_of_
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_reduce_gradients

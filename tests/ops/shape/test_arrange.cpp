@@ -7,7 +7,7 @@
 #include "ops/shape/slice.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_arrange {
 namespace {
 
 using ops::Out;
@@ -234,4 +234,4 @@ TEST(Pad, circular_wraps_around_what_cropping_has_left) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_arrange

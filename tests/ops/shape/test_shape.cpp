@@ -5,7 +5,7 @@
 #include "ops/shape/slice.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_shape {
 namespace {
 
 const Tensor matrix() {
@@ -172,4 +172,4 @@ TEST(ShapeGradients, agree_with_differences_once_and_twice) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_shape

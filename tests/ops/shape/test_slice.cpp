@@ -7,7 +7,7 @@
 #include "ops/shape/join.h"
 #include "tests/ops/prelude.h"
 
-namespace tsr {
+namespace tsr::test_slice {
 namespace {
 
 constexpr auto kAbsent = std::nullopt;
@@ -183,4 +183,4 @@ TEST(SliceGradients, of_writes_into_windows) {
 }
 
 }  // namespace
-}  // namespace tsr
+}  // namespace tsr::test_slice

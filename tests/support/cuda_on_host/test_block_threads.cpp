@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tsr::cuda::on_host {
+namespace tsr::cuda::on_host::test_block_threads {
 namespace {
 
 unsigned t_index = 0;
@@ -109,4 +109,4 @@ TEST(BlockThreads, a_block_may_have_few_threads) {
 }
 
 }  // namespace
-}  // namespace tsr::cuda::on_host
+}  // namespace tsr::cuda::on_host::test_block_threads
