@@ -24,6 +24,7 @@
 #include "ops/result.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
 
 namespace tsr::ops {
 namespace {
@@ -421,6 +422,11 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   shape.scale = scale.value_or(1 / std::sqrt(static_cast<double>(shape.width)));
   shape.dropout = dropout_p;
   check_mask(attn_mask, query, shape);
+  if (shape.group == 0) {  // a query without heads takes none of the keys'
+    const auto none = [](const Tensor& t) { return slice(t, -3, 0, 0, 1); };
+    return scaled_dot_product_attention(query, none(key), none(value), attn_mask, dropout_p,
+                                        is_causal, scale, false, generator);
+  }
   const bool grad = needs_grad(query, key, value, attn_mask);
   const Tensor output = empty_matrices(shape, shape.queries, shape.value_width, query);
   // The tangent of the output in the same pass, or by the rule of forward mode.

@@ -110,6 +110,19 @@ def test_heads_of_a_wider_tensor_are_read_in_place_and_the_result_joins_again() 
     np.testing.assert_array_equal(ts.swapaxes(joined, 1, 2).numpy(), sdpa(dense, dense, dense).numpy())
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_query_without_heads_shares_no_keys(create_graph: bool) -> None:
+    q, k, v = (ts.ones(2, heads, 3, 4, requires_grad=True) for heads in (0, 2, 2))
+    output = sdpa(q, k, v, enable_gqa=True)
+    assert output.shape == (2, 0, 3, 4)
+    gradients = ts.autograd.grad(output.sum(), (q, k, v), create_graph=create_graph)
+    assert [g.shape for g in gradients] == [q.shape, k.shape, v.shape]
+    assert not any(g.any() for g in gradients)
+    with forward_ad.dual_level():
+        duals = [forward_ad.make_dual(x, ts.ones_like(x)) for x in (q, k, v)]
+        assert forward_ad.unpack_dual(sdpa(*duals, enable_gqa=True)).primal.shape == (2, 0, 3, 4)
+
+
 LONG: list[dict[str, Any]] = [
     {}, {"is_causal": True}, {"attn_mask": "bool"}, {"attn_mask": "numbers"}, {"enable_gqa": True, "is_causal": True},
 ]  # fmt: skip
