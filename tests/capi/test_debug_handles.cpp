@@ -274,6 +274,8 @@ TEST(DebugHandles, that_are_never_released_are_told_at_exit) {
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 2) << report;
 }
 
+}  // namespace test_debug_handles
+
 // The library reads the variable when it is loaded, so the test restarts itself with it.
 int main(int argc, char** argv) {
   if (std::getenv("TSR_DEBUG") == nullptr) {
@@ -284,5 +286,3 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
-
-}  // namespace test_debug_handles
