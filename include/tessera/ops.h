@@ -286,7 +286,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_erfinv_out(tsr_tensor input, tsr_tensor dst
 TSR_API TSR_NODISCARD tsr_status tsr_erfinv_inplace(tsr_tensor input);
 
 /* log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
- * outside [0, 1]. With an eps above 1/2, elements below eps become eps and all others 1 - eps.
+ * outside [0, 1]. With an eps above 1/2, elements below it become eps, all others 1 - eps.
  * eps: absent means no limit */
 TSR_API TSR_NODISCARD tsr_status tsr_logit(
     tsr_tensor input, double eps, int32_t has_eps, tsr_tensor* out);

@@ -203,7 +203,7 @@ class TensorMethods {
   Tensor erfinv() const;
   Tensor& erfinv_();
   // log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
-  // outside [0, 1]. With an eps above 1/2, elements below eps become eps and all others 1 - eps.
+  // outside [0, 1]. With an eps above 1/2, elements below it become eps, all others 1 - eps.
   Tensor logit(std::optional<double> eps = std::nullopt) const;
   Tensor& logit_(std::optional<double> eps = std::nullopt);
   // Each element less its whole part, with its sign; floating dtypes only.

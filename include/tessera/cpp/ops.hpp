@@ -629,7 +629,7 @@ inline Tensor& erfinv_out(Tensor& dst, const Tensor& input) {
 }
 
 // log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
-// outside [0, 1]. With an eps above 1/2, elements below eps become eps and all others 1 - eps.
+// outside [0, 1]. With an eps above 1/2, elements below it become eps, all others 1 - eps.
 inline Tensor logit(const Tensor& input, std::optional<double> eps = std::nullopt) {
   return detail::one<tsr_logit>(input.handle(), eps.value_or(0), eps.has_value());
 }

@@ -278,10 +278,10 @@ TPY_OP(erfinv, 1, "erfinv", "($input, *, out=None)\n--\n\nInverse of the error f
 TPY_OP(erfinv_inplace, 0, "erfinv_", "($input)\n--\n\nInverse of the error function of each element; infinite at -1 and 1, NaN beyond.",
     {"erfinv_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_erfinv_inplace, NULL}, {0}})
-TPY_OP(logit, 1, "logit", "($input, eps=None, *, out=None)\n--\n\nlog(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN outside [0, 1]. With an eps above 1/2, elements below eps become eps and all others 1 - eps.",
+TPY_OP(logit, 1, "logit", "($input, eps=None, *, out=None)\n--\n\nlog(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN outside [0, 1]. With an eps above 1/2, elements below it become eps, all others 1 - eps.",
     {"logit", 3, 2, 1, -1, 1u, takes_input_eps_out, keys_input_eps_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_teo, call_tet, (tpy_function)tsr_logit, (tpy_function)tsr_logit_out}, {0}})
-TPY_OP(logit_inplace, 0, "logit_", "($input, eps=None)\n--\n\nlog(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN outside [0, 1]. With an eps above 1/2, elements below eps become eps and all others 1 - eps.",
+TPY_OP(logit_inplace, 0, "logit_", "($input, eps=None)\n--\n\nlog(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN outside [0, 1]. With an eps above 1/2, elements below it become eps, all others 1 - eps.",
     {"logit_", 2, 2, 1, -1, 1u, takes_input_eps, keys_input_eps}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_te, NULL, (tpy_function)tsr_logit_inplace, NULL}, {0}})
 TPY_OP(frac, 1, "frac", "($input, *, out=None)\n--\n\nEach element less its whole part, with its sign; floating dtypes only.",

@@ -1985,7 +1985,7 @@
 @c tsr_erfinv_inplace(input::tsr_tensor)::tsr_status
 
 # log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
-# outside [0, 1]. With an eps above 1/2, elements below eps become eps and all others 1 - eps.
+# outside [0, 1]. With an eps above 1/2, elements below it become eps, all others 1 - eps.
 @c tsr_logit(input::tsr_tensor, eps::Float64, has_eps::Int32, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_logit_out(input::tsr_tensor, eps::Float64, has_eps::Int32, dst::tsr_tensor)::tsr_status
 @c tsr_logit_inplace(input::tsr_tensor, eps::Float64, has_eps::Int32)::tsr_status

@@ -120,7 +120,7 @@ erfinv!(input::Tensor) = changed(input, C.tsr_erfinv_inplace)
     logit!(dst, input; eps)
 
 log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
-outside [0, 1]. With an eps above 1/2, elements below eps become eps and all others 1 - eps.
+outside [0, 1]. With an eps above 1/2, elements below it become eps, all others 1 - eps.
 
 - `eps`: absent means no limit
 """

@@ -2429,8 +2429,8 @@ extern "C" {
     pub fn tsr_erfinv_inplace(input: tsr_tensor) -> tsr_status;
 
     /// log(x / (1 - x)) for each element, with x limited to \[eps, 1 - eps\] where eps is given;
-    /// NaN outside \[0, 1\]. With an eps above 1/2, elements below eps become eps and all others 1
-    /// - eps.
+    /// NaN outside \[0, 1\]. With an eps above 1/2, elements below it become eps, all others 1 -
+    /// eps.
     /// eps: absent means no limit
     pub fn tsr_logit(input: tsr_tensor, eps: f64, has_eps: i32, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_logit`].

@@ -96,8 +96,8 @@ impl Tensor {
 
     op! {
         /// log(x / (1 - x)) for each element, with x limited to \[eps, 1 - eps\] where eps is
-        /// given; NaN outside \[0, 1\]. With an eps above 1/2, elements below eps become eps and
-        /// all others 1 - eps.
+        /// given; NaN outside \[0, 1\]. With an eps above 1/2, elements below it become eps, all
+        /// others 1 - eps.
         logit, logit_with(&self; o: LogitOptions) =
             tsr_logit(self.raw(), o.eps.unwrap_or(0.0), i32::from(o.eps.is_some())),
         out logit_out = tsr_logit_out,
