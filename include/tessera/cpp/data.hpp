@@ -111,8 +111,8 @@ class DataLoader {
   // The data set must outlive the loader.
   DataLoader(const Dataset& dataset, LoaderOptions options)
       : dataset_(&dataset), options_(std::move(options)) {
-    expect_at_least("batch_size", 1, options_.batch_size);
-    expect_at_least("workers", 0, options_.workers);
+    tessera::detail::check_at_least("DataLoader", "batch_size", 1, options_.batch_size);
+    tessera::detail::check_at_least("DataLoader", "workers", 0, options_.workers);
   }
 
   // A temporary data set is moved into the loader; its copies share it.
@@ -138,13 +138,6 @@ class DataLoader {
     owned_ = std::move(dataset);
   }
 
-  static void expect_at_least(const char* option, int64_t least, int64_t given) {
-    if (given >= least) return;
-    throw InvalidValueError("DataLoader: " + std::string(option) + ": expected at least " +
-                                std::to_string(least) + ", got " + std::to_string(given),
-                            "DataLoader");
-  }
-
   // One pass: the order, and the batches that workers are making.
   class Pass {
    public:
@@ -153,18 +146,16 @@ class DataLoader {
           dataset_(*loader.dataset_),
           options_(loader.options_),
           batches_(loader.size()) {
-      const Dataset& dataset = dataset_;
-      const LoaderOptions& options = options_;
-      if (options.sampler) {
-        order_ = options.sampler->positions();
-      } else if (options.shuffle) {
-        order_ =
-            randperm(dataset.size(), kInt64, std::nullopt, options.generator).to_vector<int64_t>();
+      if (options_.sampler) {
+        order_ = options_.sampler->positions();
+      } else if (options_.shuffle) {
+        order_ = randperm(dataset_.size(), kInt64, std::nullopt, options_.generator)
+                     .to_vector<int64_t>();
       } else {
-        order_.resize(static_cast<size_t>(dataset.size()));
+        order_.resize(static_cast<size_t>(dataset_.size()));
         std::iota(order_.begin(), order_.end(), int64_t{0});
       }
-      for (int64_t i = 0; i < options.workers; ++i) send();
+      for (int64_t i = 0; i < options_.workers; ++i) send();
     }
 
     // Writes the next batch; returns false at the end.

@@ -80,6 +80,10 @@ namespace detail {
   throw InvalidValueError(
       std::string(op) + ": " + argument + ": expected " + expected + ", got " + got, op);
 }
+inline void check_at_least(const char* op, const char* argument, int64_t least, int64_t given) {
+  if (given >= least) return;
+  throw_value(op, argument, "at least " + std::to_string(least), std::to_string(given));
+}
 
 // For destructors, which cannot report an error.
 inline void ignore(tsr_status /*status*/) noexcept {}

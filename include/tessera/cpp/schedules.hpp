@@ -33,11 +33,6 @@ inline double cosine(double from, double to, double share) {
 inline double number(int64_t count) {
   return static_cast<double>(count);
 }
-inline void check_at_least(const char* option, int64_t least, int64_t value) {
-  if (value >= least) return;
-  throw InvalidValueError(std::string(option) + ": expected at least " + std::to_string(least) +
-                          ", got " + std::to_string(value));
-}
 
 }  // namespace detail
 
@@ -46,7 +41,7 @@ struct StepLR {
   int64_t step_size = 1;
   double gamma = 0.1;
   double operator()(double base, int64_t step) const {
-    detail::check_at_least("StepLR: step_size", 1, step_size);
+    tessera::detail::check_at_least("StepLR", "step_size", 1, step_size);
     return base * std::pow(gamma, detail::number(step / step_size));
   }
 };
@@ -77,7 +72,7 @@ struct LinearLR {
   double end_factor = 1;
   int64_t total_iters = 5;
   double operator()(double base, int64_t step) const {
-    detail::check_at_least("LinearLR: total_iters", 1, total_iters);
+    tessera::detail::check_at_least("LinearLR", "total_iters", 1, total_iters);
     const double share = detail::number(std::min(step, total_iters)) / detail::number(total_iters);
     return base * (start_factor + (end_factor - start_factor) * share);
   }
@@ -96,7 +91,7 @@ struct PolynomialLR {
   int64_t total_iters = 5;
   double power = 1;
   double operator()(double base, int64_t step) const {
-    detail::check_at_least("PolynomialLR: total_iters", 1, total_iters);
+    tessera::detail::check_at_least("PolynomialLR", "total_iters", 1, total_iters);
     const double share = detail::number(std::min(step, total_iters)) / detail::number(total_iters);
     return base * std::pow(1 - share, power);
   }
@@ -107,7 +102,7 @@ struct CosineAnnealingLR {
   int64_t T_max = 1;
   double eta_min = 0;
   double operator()(double base, int64_t step) const {
-    detail::check_at_least("CosineAnnealingLR: T_max", 1, T_max);
+    tessera::detail::check_at_least("CosineAnnealingLR", "T_max", 1, T_max);
     return detail::cosine(base, eta_min, detail::number(step) / detail::number(T_max));
   }
 };
@@ -118,8 +113,8 @@ struct CosineAnnealingWarmRestarts {
   int64_t T_mult = 1;
   double eta_min = 0;
   double operator()(double base, int64_t step) const {
-    detail::check_at_least("CosineAnnealingWarmRestarts: T_0", 1, T_0);
-    detail::check_at_least("CosineAnnealingWarmRestarts: T_mult", 1, T_mult);
+    tessera::detail::check_at_least("CosineAnnealingWarmRestarts", "T_0", 1, T_0);
+    tessera::detail::check_at_least("CosineAnnealingWarmRestarts", "T_mult", 1, T_mult);
     int64_t length = T_0;
     if (T_mult == 1) step %= T_0;
     for (; step >= length; length *= T_mult) step -= length;
@@ -138,8 +133,8 @@ struct CyclicLR {
   Mode mode = Mode::kTriangular;
   double gamma = 1;
   double operator()(double /*base*/, int64_t step) const {
-    detail::check_at_least("CyclicLR: step_size_up", 1, step_size_up);
-    detail::check_at_least("CyclicLR: step_size_down", 0, step_size_down);
+    tessera::detail::check_at_least("CyclicLR", "step_size_up", 1, step_size_up);
+    tessera::detail::check_at_least("CyclicLR", "step_size_down", 0, step_size_down);
     const int64_t down = step_size_down == 0 ? step_size_up : step_size_down;
     const int64_t place = step % (step_size_up + down);
     const double height = place <= step_size_up
@@ -180,7 +175,7 @@ struct OneCycleLR {
 
  private:
   void check(int64_t step) const {
-    detail::check_at_least("OneCycleLR: total_steps", 1, total_steps);
+    tessera::detail::check_at_least("OneCycleLR", "total_steps", 1, total_steps);
     if (!(pct_start >= 0 && pct_start <= 1)) {
       throw InvalidValueError("OneCycleLR: pct_start: expected a number from 0 to 1, got " +
                               std::to_string(pct_start));

@@ -3,6 +3,7 @@
 // Parameters in a list or by name, as modules that train them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <initializer_list>
@@ -52,6 +53,12 @@ class ParameterList : public Module {
 //   scales.insert("left", ones({4}));
 //   for (auto& [name, scale] : scales) ...
 class ParameterDict : public Module {
+  template <class Values>
+  static auto find(Values& values, std::string_view name) noexcept {
+    return std::find_if(values.begin(), values.end(),
+                        [&](const auto& one) { return one.first == name; });
+  }
+
  public:
   ParameterDict() = default;
   explicit ParameterDict(std::initializer_list<std::pair<std::string, Tensor>> tensors) {
@@ -73,15 +80,11 @@ class ParameterDict : public Module {
 
   size_t size() const noexcept { return values_.size(); }
   bool contains(std::string_view name) const noexcept {
-    for (const auto& [known, tensor] : values_) {
-      if (known == name) return true;
-    }
-    return false;
+    return find(values_, name) != values_.end();
   }
   Tensor& operator[](std::string_view name) {
-    for (auto& [known, tensor] : values_) {
-      if (known == name) return tensor;
-    }
+    const auto found = find(values_, name);
+    if (found != values_.end()) return found->second;
     throw OutOfRangeError(
         "ParameterDict: name: expected one of its names, got '" + std::string(name) + "'",
         "ParameterDict");
