@@ -105,42 +105,37 @@ def _solution_or_nan(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
     return _ops.where(where, math.nan, _solved(safe, B, left)), info
 
 
-def _back(matrix: Any) -> Any:
-    """The conjugate transpose."""
-    return _ops.conj(_ops.matrix_transpose(matrix))
-
-
 def _hermitian(matrix: Any) -> Any:
-    return _ops.divide(_ops.add(matrix, _back(matrix)), 2)
+    return _ops.divide(_ops.add(matrix, matrix.mH), 2)
 
 
 def _by_both_sides(H: Any, X: Any) -> Any:
     """The solution Y of HY + YH = X; H is positive definite."""
     values, vectors = _linalg.eigh(H)
-    inside = _ops.matmul(_back(vectors), _ops.matmul(X, vectors))
+    inside = _ops.matmul(vectors.mH, _ops.matmul(X, vectors))
     shares = _ops.divide(inside, _ops.add(values[..., :, None], values[..., None, :]))
-    return _ops.matmul(vectors, _ops.matmul(shares, _back(vectors)))
+    return _ops.matmul(vectors, _ops.matmul(shares, vectors.mH))
 
 
 class _Polar(Function):
     """A = UH. The derivative is written without differences of singular values, which may be equal: of dA = dU H + U dH the part
-    W = back(U) dU, which is skew, solves WH + HW = back(U) dA - back(dA) U."""
+    W = U* dU, which is skew, solves WH + HW = U* dA - dA* U."""
 
     @staticmethod
     def forward(ctx: Any, A: Any) -> Any:
         left, values, right = _linalg.svd(A, full_matrices=False)
         U = _ops.matmul(left, right)
-        H = _ops.matmul(_back(right), _ops.multiply(_ops.expand_dims(values, -1), right))
+        H = _ops.matmul(right.mH, _ops.multiply(_ops.expand_dims(values, -1), right))
         ctx.save_for_backward(U, H)
         return U, H
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         (U, H), of_u, of_h = ctx.saved_tensors, gradients[0], _hermitian(gradients[1])
-        skew = _ops.subtract(_ops.matmul(_back(U), of_u), _ops.matmul(of_h, H))
-        turned = _by_both_sides(H, _ops.subtract(skew, _back(skew)))
+        skew = _ops.subtract(_ops.matmul(U.mH, of_u), _ops.matmul(of_h, H))
+        turned = _by_both_sides(H, _ops.subtract(skew, skew.mH))
         inside = _ops.matmul(U, _ops.add(turned, of_h))
-        outside = _ops.subtract(of_u, _ops.matmul(U, _ops.matmul(_back(U), of_u)))
+        outside = _ops.subtract(of_u, _ops.matmul(U, _ops.matmul(U.mH, of_u)))
         return _ops.add(inside, _linalg.solve(H, outside, left=False))
 
 
@@ -150,7 +145,7 @@ class _Root(Function):
     @staticmethod
     def forward(ctx: Any, A: Any) -> Any:
         values, vectors = _linalg.eigh(A)
-        X = _ops.matmul(vectors, _ops.multiply(_ops.expand_dims(_ops.sqrt(_ops.clip(values, 0, None)), -1), _back(vectors)))
+        X = _ops.matmul(vectors, _ops.multiply(_ops.expand_dims(_ops.sqrt(_ops.clip(values, 0, None)), -1), vectors.mH))
         ctx.save_for_backward(X)
         return X
 
