@@ -226,19 +226,6 @@ struct TableLog {
   return select(x < VF(-1.0), VF(kNaN), result);
 }
 
-// Whether the bits of every lane are in [least, end), both positive. One comparison: without a
-// sign, numbers below the least one are far above the end.
-[[gnu::always_inline]] inline bool all_between(VF x, int32_t least, int32_t end) {
-  using U = Vec<uint32_t>;
-  const U above = bit_cast_to<uint32_t>(x) - U(least);
-  const U count(end - least);
-#if defined(__AVX512F__)
-  return _mm512_cmpge_epu32_mask(reinterpret_cast<__m512i>(above.v),
-                                 reinterpret_cast<__m512i>(count.v)) == 0;
-#else
-  return !any(Mask<float>{above.v >= count.v});
-#endif
-}
 // Whether every lane is positive, normal and finite.
 [[gnu::always_inline]] inline bool all_regular(VF x) {
   return all_between(x, 0x00800000, 0x7f800000);

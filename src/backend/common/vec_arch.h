@@ -48,6 +48,20 @@ class NanSeen {
 #endif
 };
 
+// Whether the bits of every lane are in [least, end), both positive. One comparison: without a
+// sign, numbers below the least one are far above the end.
+[[gnu::always_inline]] inline bool all_between(VF x, int32_t least, int32_t end) {
+  using U = Vec<uint32_t>;
+  const U above = bit_cast_to<uint32_t>(x) - U(least);
+  const U count(end - least);
+#if defined(__AVX512F__)
+  return _mm512_cmpge_epu32_mask(reinterpret_cast<__m512i>(above.v),
+                                 reinterpret_cast<__m512i>(count.v)) == 0;
+#else
+  return !any(Mask<float>{above.v >= count.v});
+#endif
+}
+
 // The two halves of a VF's lanes in double.
 struct VDPair {
   VD low, high;
@@ -79,9 +93,7 @@ struct VDPair {
 // elementary functions on the IBM RISC System/6000 processor, 1990): the result is the
 // instruction's for every estimate to 13 bits.
 [[gnu::always_inline]] inline VF sqrt(VF a) {
-  const __m512i above = _mm512_sub_epi32(_mm512_castps_si512(a.v), _mm512_set1_epi32(0x10000000));
-  if (__builtin_expect(_mm512_cmpge_epu32_mask(above, _mm512_set1_epi32(0x6f800000)) != 0, 0))
-    return VF(_mm512_sqrt_ps(a.v));
+  if (__builtin_expect(!all_between(a, 0x10000000, 0x7f800000), 0)) return VF(_mm512_sqrt_ps(a.v));
   const VF inverse(_mm512_rsqrt14_ps(a.v));
   const VF half = VF(0.5) * inverse;
   const VF root = a * inverse;

@@ -3,7 +3,7 @@
 // One number from all lanes of a register.
 #pragma once
 
-#include "backend/common/vec_arch.h"
+#include "backend/common/vec.h"
 
 namespace tsr::cpu::TSR_ISA {
 
