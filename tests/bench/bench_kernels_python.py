@@ -376,7 +376,7 @@ def main() -> None:
             calls = max(1, int(length * 1e6 / max(microseconds(ours, 1), microseconds(theirs, 1))))
             rounds = [(microseconds(ours, calls), microseconds(theirs, calls)) for _ in range(options.rounds)]
             one, two = (statistic(r[i] for r in rounds) for i in (0, 1))
-            line = {"name": name, "threads": options.threads, "time": one, "peer": two, "ratio": one / two}
+            line = {"family": family, "name": name, "threads": options.threads, "time": one, "peer": two, "ratio": one / two}
             print(json.dumps(line), flush=True)
             table.append(f"| {name} | {one:.0f} | {two:.0f} | {one / two:.2f} |")
     print("\n".join(table))
