@@ -61,12 +61,15 @@ Tensor as_diagonal(const Tensor& values) {
   return multiply(expand_dims(values, -2), unit);
 }
 
-// gA = V (diag(gλ) + F (Vᴴ gV)) Vᴴ, F of `gaps` (M. Giles, 2008, section 3.1).
+// gA = V (diag(gλ) + F skew(Vᴴ gV)) Vᴴ, F of `gaps` (M. Giles, 2008, section 3.1). The whole
+// product Vᴴ gV would do for inputs that are Hermitian by their making; its skew part makes the
+// gradient Hermitian, so that a step along it leaves a matrix Hermitian.
 Tensor eigh_gradient(const Tensor& g_values, const Tensor& g_vectors, const Tensor& values,
                      const Tensor& vectors) {
   const Tensor vh = adjoint(vectors);
   if (!g_vectors.defined()) return matmul(multiply(vectors, expand_dims(g_values, -2)), vh);
-  Tensor core = multiply(matmul(vh, g_vectors), gaps(values));
+  const Tensor inner = matmul(vh, g_vectors);
+  Tensor core = multiply(multiply(subtract(inner, adjoint(inner)), 0.5), gaps(values));
   if (g_values.defined()) core = add(core, as_diagonal(g_values));
   return matmul(vectors, matmul(core, vh));
 }

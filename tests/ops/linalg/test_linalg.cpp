@@ -5,7 +5,11 @@
 #include <cmath>
 
 #include "ops/linalg/add_products.h"
+#include "ops/linalg/eig.h"
+#include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
+#include "ops/pointwise/complex_parts.h"
+#include "ops/pointwise/unary.h"
 #include "tests/ops/prelude.h"
 
 namespace tsr::test_linalg {
@@ -105,6 +109,21 @@ TEST(Vectors, dot_and_outer) {
               ops::outer(a, empty(Dims{2, 1}, DType::kFloat64));
             }).code(),
             Code::kShape);
+}
+
+TEST(Eigh, gradient_is_hermitian) {
+  for (const DType dtype : {DType::kFloat64, DType::kComplex128}) {
+    const Tensor x = random_leaf(Dims{2, 4, 4}, 1, -1, 1, dtype);
+    const auto [eigenvalues, vectors] = ops::eigh(x);
+    // The sizes of the vectors' elements do not depend on their signs or phases.
+    const Tensor weight = random_leaf(Dims{2, 4, 4}, 2).detached();
+    const Tensor sizes = ops::multiply(ops::abs(vectors), weight);
+    const Tensor total = ops::add(ops::sum(sizes), ops::sum(ops::exp(eigenvalues)));
+    const Tensor g = grad({&total, 1}, {&x, 1}).front();
+    const Tensor apart = ops::abs(ops::subtract(g, ops::adjoint(g)));
+    for (const double difference : values(apart)) EXPECT_LT(difference, 1e-12);
+    EXPECT_GT(values(ops::sum(ops::abs(g))).front(), 1);
+  }
 }
 
 }  // namespace
