@@ -336,7 +336,8 @@ OUT = [
     "frexp(x)", "histc(x, 3)", "histogram(x, 2)", "index_add(x, 0, i, x)", "index_copy(x, 0, i, x)", "index_reduce(x, 0, i, x, 'prod')",
     "isin(x, s)", "kthvalue(x, 2)", "log_softmax(x, 1)", "max(x)", "max(x, 1)", "median(x, 1)", "min(x)", "mode(x)", "mvlgamma(x, 1)",
     "nonzero(x)", "slice_scatter(x, x[:1], 0, 1)", "softmax(x, 0)", "squeeze_copy(x)", "svd(s)", "t_copy(x)", "take(x, i)",
-    "triangular_solve(s, s)", "unsqueeze_copy(x, 0)",
+    "triangular_solve(s, s)", "unsqueeze_copy(x, 0)", "hardshrink(x, -1.0)", "nn.functional.linear(x, x)", "nn.functional.linear(x, x[0])",
+    "nn.functional.avg_pool2d(x[None], 2)",
 ]  # fmt: skip
 
 
@@ -351,3 +352,79 @@ def test_results_are_written_to_given_tensors(call: str) -> None:
     found = eval(f"torch.{call[:-1]}, out=out)", names)
     for target, result, value in zip(targets, (found,) if isinstance(wanted, torch.Tensor) else found, pair):
         assert target.data_ptr() == result.data_ptr() and torch.equal(target, value)
+
+
+# ---- what PyTorch's samples showed in all forms of a call ----
+
+
+def test_the_gradient_of_eigenvectors_is_hermitian() -> None:
+    x = torch.tensor([[2.0, 0, 0], [1, 3, 0], [0.5, -1, 5]], dtype=torch.float64, requires_grad=True)
+    torch.linalg.eigh(x).eigenvectors[:, 0].abs().sum().backward()
+    near(x.grad, [[0.0888177, 0.0028370, 0.0512966], [0.0028370, -0.0481477, -0.0565936], [0.0512966, -0.0565936, -0.0406700]])
+
+
+def test_a_summed_axis_of_size_1_stretches() -> None:
+    a, b = torch.full((1, 1, 1), 2.0, requires_grad=True), torch.arange(4.0).reshape(2, 1, 2).requires_grad_()
+    found = torch.tensordot(a, b, dims=[[0, 1], [2, 0]])
+    assert found.tolist() == [[12]]
+    found.sum().backward()
+    assert a.grad.tolist() == [[[6]]] and b.grad.tolist() == [[[2, 2]], [[2, 2]]]
+    assert torch.tensordot(torch.ones(3, 1), torch.ones(4), 1).tolist() == [4, 4, 4]
+    with pytest.raises(ValueError):
+        torch.tensordot(torch.ones(2), torch.ones(3), 1)
+
+
+def test_shrinking_by_a_negative_bound_keeps_everything() -> None:
+    x = torch.tensor([-1, 0, 0.25], requires_grad=True)
+    found = torch.nn.functional.hardshrink(x, -0.5)
+    found.sum().backward()
+    assert found.tolist() == [-1, 0, 0.25] and x.grad.tolist() == [1, 1, 1]
+    assert torch.hardshrink(x.detach(), 0.5).tolist() == [-1, 0, 0]
+
+
+def test_margins_of_one_sample_may_have_no_axes_or_one() -> None:
+    F = torch.nn.functional
+    assert F.multi_margin_loss(torch.tensor(1.0), torch.tensor(0)).item() == 0
+    near(F.multi_margin_loss(torch.tensor([0.0, 0.5]), torch.tensor([1])), 0.25)
+    assert F.multilabel_margin_loss(torch.tensor(1.0), torch.tensor(0)).item() == 0
+
+
+def test_fractional_pooling_of_no_images() -> None:
+    x = torch.zeros(0, 2, 4, 5, 4)
+    assert torch.nn.functional.fractional_max_pool3d(x, 2, output_size=2).shape == (0, 2, 2, 2, 2)
+    assert torch.nn.functional.fractional_max_pool2d(x[:, :, 0], 2, output_ratio=0.5).shape == (0, 2, 2, 2)
+
+
+def test_lu_with_infos_has_named_results() -> None:
+    found = torch.lu(torch.eye(2), get_infos=True)
+    assert found.LU.tolist() == [[1, 0], [0, 1]] and found.pivots.tolist() == [1, 2] and found.info.item() == 0
+
+
+def test_dtypes_of_one_kind_can_be_cast() -> None:
+    assert torch.can_cast(torch.double, torch.float) and torch.can_cast(torch.int64, torch.uint8)
+    assert torch.can_cast(torch.bool, torch.int8) and torch.can_cast(torch.int32, torch.float16)
+    assert not torch.can_cast(torch.float, torch.int) and not torch.can_cast(torch.int8, torch.bool)
+    assert not torch.can_cast(torch.complex64, torch.float64)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.cat(torch.ones(2, 3))",
+        "torch.stack(torch.ones(2, 3))",
+        "torch.ones(2).masked_fill(torch.tensor([True, False]), torch.ones(1))",
+        "torch.ones(2, 2, 2).trace()",
+        "torch.zeros(2).scatter(0, torch.tensor([0]), torch.ones(1, dtype=torch.float64))",
+        "torch.zeros(2).scatter_add_(0, torch.tensor([0]), torch.ones(1, dtype=torch.int64))",
+        "torch.zeros(2).scatter_reduce(0, torch.tensor([0]), torch.ones(1, dtype=torch.float16), 'sum')",
+        "torch.argsort(torch.ones(2), out=torch.empty(2, dtype=torch.bool))",
+        "torch.fft.fft(torch.ones(2), out=torch.empty(2))",
+        "torch.nn.functional.triplet_margin_loss(*torch.ones(3, 2, 4), margin=0)",
+        "torch.nn.functional.triplet_margin_with_distance_loss(*torch.ones(3, 2, 4), margin=-1.0)",
+        "torch.linalg.cross(torch.ones(5, 3), torch.ones(5, 1))",
+        "torch.linalg.cross(torch.ones(5, 5, 3), torch.ones(5, 3))",
+    ],
+)
+def test_what_is_more_often_a_mistake_than_meant_is_refused(call: str) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        eval(call, {"torch": torch})

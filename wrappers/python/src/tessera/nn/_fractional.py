@@ -93,9 +93,11 @@ def _pool(
         shape = [*lead, *[1] * (2 * axes)]
         shape[2 + axis], shape[2 + axes + axis] = counts[axis], windows[axis]
         places = places * lengths[axis] + _ops.reshape(inside, shape)
-    windows_flat = _ops.reshape(places, (*lead, -1))
-    picked = _ops.gather(_ops.reshape(batched, (*lead, -1)), -1, windows_flat)
-    shape = [*lead, *counts, -1]
+    # No -1 in the shapes: without samples it would have no solution.
+    of_one = math.prod(windows)
+    windows_flat = _ops.reshape(places, (*lead, math.prod(counts) * of_one))
+    picked = _ops.gather(_ops.reshape(batched, (*lead, math.prod(lengths))), -1, windows_flat)
+    shape = [*lead, *counts, of_one]
     values, best = _ops.max_with_indices(_ops.reshape(picked, shape), -1)
     positions = _ops.gather(_ops.reshape(windows_flat, shape), -1, _ops.expand_dims(best, -1))
     positions = _ops.squeeze(positions, -1)

@@ -27,9 +27,9 @@ from ..utils.deterministic import (
     use_deterministic_algorithms,
 )
 from . import _rows
-from ._adapters import written as _written
 from ._namespace import functions as _functions
 from ._names import NAMES as _NAMES
+from ._results import written as _written
 from ._serialization import load, save
 from ._tensor import (
     TYPES,

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ from .._creation import arange
 from .._dtypes import bool_, float64, get_default_dtype, iinfo, int32, int64, uint8, uint16, uint32
 from .._errors import ArgumentTypeError, InvalidValueError
 from .._interop import asarray
+from ._results import named, written
 from ._tensor import made
 
 # ---- arguments ----
@@ -106,8 +106,16 @@ def given(src: Any, value: Any) -> Any:
 
 
 def source_of(input: Any, src: Any, value: Any) -> Any:
+    """What scatter writes: a tensor of the input's dtype, or a number."""
     source = given(src, value)
-    return source if isinstance(source, TensorBase) else fitting(input, source)
+    return of_dtype(input, source) if isinstance(source, TensorBase) else fitting(input, source)
+
+
+def of_dtype(input: Any, src: Any) -> Any:
+    """A source whose numbers go to places of the input, which has its dtype: a mixture is more often a mistake than meant."""
+    if src.dtype is not input.dtype:
+        raise ArgumentTypeError(f"src: expected {input.dtype} as input, got {src.dtype}")
+    return src
 
 
 def is_complex_spectrum(input: Any, window: Any, wanted: Any) -> Any:
@@ -135,7 +143,9 @@ def reducing(reduce: str | None) -> dict[str, str]:
 
 
 def fitting(input: Any, value: Any) -> Any:
-    """A number as PyTorch converts it to the input's dtype."""
+    """A number, or a tensor without axes, as PyTorch converts it to the input's dtype."""
+    if isinstance(value, TensorBase) and value.ndim:
+        raise InvalidValueError(f"value: expected a number or a tensor without axes, got shape {tuple(value.shape)}")
     return value_of(input.dtype, value)
 
 
@@ -207,54 +217,6 @@ def clamped_here(input: Any, low: Any, high: Any) -> Any:
     if bounds is None and input.requires_grad:
         return input.copy_(clamped(_ops.clone(input), low, high, None))
     return TensorBase.clip_(input, low, high)
-
-
-# ---- several results ----
-
-_CLASSES: dict[str, type[tuple[Any, ...]]] = {}
-_FIELDS = {
-    "aminmax": ("min", "max"), "qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"), "svd": ("U", "S", "V"),
-    "frexp": ("mantissa", "exponent"), "linalg_polar": ("U", "H"), "geqrf": ("a", "tau"), "lu_unpack": ("P", "L", "U"),
-    "cholesky_ex": ("L", "info"), "inv_ex": ("inverse", "info"),
-    "linalg_ldl_factor": ("LD", "pivots"), "linalg_ldl_factor_ex": ("LD", "pivots", "info"),
-    "linalg_lu_factor_ex": ("LU", "pivots", "info"), "linalg_solve_ex": ("result", "info"),
-    "triangular_solve": ("solution", "cloned_coefficient"), "histogram": ("hist", "bin_edges"),
-    "histogramdd": ("hist", "bin_edges"),
-}  # fmt: skip
-
-
-def _class_of(name: str) -> type[tuple[Any, ...]]:
-    """The class of the results of a function, as in torch.return_types."""
-    if name not in _CLASSES:
-        fields = _FIELDS.get(name, ("values", "indices"))
-        space: dict[str, Any] = {field: property(operator.itemgetter(place)) for place, field in enumerate(fields)}
-        space["__slots__"] = ()
-        space["_fields"] = fields
-        space["__module__"] = "torch.return_types"
-        space["__new__"] = lambda cls, *items: tuple.__new__(cls, items)
-        space["__getnewargs__"] = lambda self: tuple(self)
-        space["__repr__"] = lambda self: (
-            f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self)) + ")"
-        )
-        _CLASSES[name] = type(name, (tuple,), space)
-    return _CLASSES[name]
-
-
-def named(name: str, results: Any) -> Any:
-    """The results of a function under PyTorch's names."""
-    return tuple.__new__(_class_of(name), results)
-
-
-def written(results: Any, out: Any) -> Any:
-    """The results, or the tensors of `out` with the results written into them."""
-    if out is None or isinstance(results, TensorBase):
-        return results if out is None else made(results, out)
-    items = [made(result, target) for result, target in zip(results, out)]
-    return type(results)(*items) if hasattr(results, "_fields") else tuple(items)
-
-
-def tuple_of(results: Any) -> tuple[Any, ...]:
-    return tuple(results)
 
 
 # ---- reductions ----
@@ -359,9 +321,16 @@ def parts(input: Any, sections: Any, dim: int) -> Any:
     return _ops.split_with_sizes(input, list(sections), dim)
 
 
+def listed(tensors: Any) -> list[Any]:
+    """The tensors that cat and stack join. One tensor would be taken for the list of its rows."""
+    if isinstance(tensors, TensorBase):
+        raise ArgumentTypeError(f"tensors: expected a list of tensors, got a tensor of shape {tuple(tensors.shape)}")
+    return list(tensors)
+
+
 def joined(tensors: Any, dim: int, out: Any) -> Any:
     """cat, where empty vectors join with anything."""
-    items = list(tensors)
+    items = listed(tensors)
     if len(items) > 1 and any(t.ndim == 1 and t.shape[0] == 0 for t in items) and any(t.ndim != 1 for t in items):
         items = [t for t in items if t.ndim != 1 or t.shape[0]]
     return _ops.concat(items, dim, out=out)
@@ -438,11 +407,8 @@ def whole_limits(*given: Any, **named: Any) -> Any:
 
 def filled(input: Any, value: Any) -> Any:
     """fill_: with a number, or with a tensor without axes, which gets the sum of the gradient."""
-    if not isinstance(value, TensorBase):
-        return TensorBase.fill_(input, fitting(input, value))
-    if value.ndim:
-        raise InvalidValueError(f"fill_(): value: expected a number or a tensor without axes, got shape {tuple(value.shape)}")
-    return input.copy_(value)
+    plain = fitting(input, value)
+    return input.copy_(value) if isinstance(value, TensorBase) else TensorBase.fill_(input, plain)
 
 
 def diagonal_filled(input: Any, value: Any, wrap: bool) -> Any:
@@ -459,6 +425,13 @@ def diagonal_filled(input: Any, value: Any, wrap: bool) -> Any:
         views.append(_ops.as_strided(input, (min(width, height - row),), (step,), offset))
     for view in views:
         view.fill_(value)
+    return input
+
+
+def matrix_of(input: Any) -> Any:
+    """The matrix of trace(), which takes no batch of them."""
+    if input.ndim != 2:
+        raise InvalidValueError(f"trace(): expected a matrix, got shape {tuple(input.shape)}")
     return input
 
 
@@ -566,6 +539,20 @@ def only(value: Any, expected: Any, what: str) -> None:
     """Raises for a setting of PyTorch that the library does not have."""
     if value != expected:
         raise NotImplementedError(f"{what}={value!r} is not in tessera.torch; it has {expected!r}")
+
+
+def shrunk(input: Any, lambd: float, out: Any) -> Any:
+    """hardshrink, which keeps everything at a negative bound."""
+    if lambd >= 0:
+        return _ops.hardshrink(input, lambd, out=out)
+    return written(_ops.clone(input), out)
+
+
+def margin_of(margin: float) -> float:
+    """The margin of a triplet loss: at 0 or below it the loss has its minimum where all embeddings are the same."""
+    if margin <= 0:
+        raise InvalidValueError(f"margin: expected more than 0, got {margin}")
+    return margin
 
 
 def reduction_of(size_average: Any, reduce: Any, reduction: str) -> str:

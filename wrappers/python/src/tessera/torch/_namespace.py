@@ -13,7 +13,7 @@ import tessera.nn.functional
 from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import get_default_dtype
-from . import _adapters, _create, _image, _in_place, _numeric, _power, _rows, _table, _tensor, storage
+from . import _adapters, _create, _image, _in_place, _numeric, _power, _results, _rows, _table, _tensor, storage
 from ._tensor import Tensor
 
 
@@ -34,6 +34,7 @@ def space(**more: Any) -> dict[str, Any]:
     known.update({name: getattr(_image, name) for name in _image.__all__})
     known.update({name: getattr(_in_place, name) for name in _in_place.__all__})
     known.update({name: getattr(_numeric, name) for name in _numeric.__all__})
+    known.update({name: getattr(_results, name) for name in _results.__all__})
     known.update({name: getattr(_power, name) for name in ("itself", "powered", "powered_here")})
     known.update({name: getattr(storage, name) for name in storage.__all__})
     return {**known, "base": TensorBase, "Tensor": Tensor, **more}

@@ -11,9 +11,10 @@ from typing import Any
 from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import bool_, float32, float64, int32, int64, uint64
-from .._errors import DTypeError, InvalidValueError
-from ._adapters import fitting, named, only, some, written
+from .._errors import DTypeError, InvalidValueError, ShapeError
+from ._adapters import fitting, only, some
 from ._create import random_numbers
+from ._results import named, written
 from ._tensor import made
 
 _range = range
@@ -105,6 +106,32 @@ def product_added_here(name: str, input: Any, first: Any, second: Any, beta: Any
         return input.copy_(product_added(getattr(_ops, name), input, first, second, beta, alpha, None))
     write = getattr(TensorBase, name + "_")
     return write(input, first, second, beta=fitting(input, beta), alpha=fitting(input, alpha))
+
+
+def contracted(a: Any, b: Any, dims: Any, out: Any) -> Any:
+    """torch.tensordot, where a summed axis of size 1 stretches to the other tensor's: that one is summed along its axis first."""
+    axes = dims.tolist() if isinstance(dims, TensorBase) else dims
+    try:
+        return linalg.tensordot(a, b, axes=axes, out=out)
+    except ShapeError:
+        if hasattr(axes, "__index__"):
+            axes = range(a.ndim - axes, a.ndim), range(axes)
+        left, right = ([part] if hasattr(part, "__index__") else list(part) for part in axes)
+        pairs = [(i, j) for i, j in zip(left, right) if a.shape[i] != b.shape[j]]
+        if not all(1 in (a.shape[i], b.shape[j]) for i, j in pairs):
+            raise
+    of_a, of_b = ([i for i, j in pairs if b.shape[j] == 1], [j for i, j in pairs if a.shape[i] == 1])
+    a = _ops.sum(a, of_a, dtype=a.dtype, keepdims=True) if of_a else a
+    b = _ops.sum(b, of_b, dtype=b.dtype, keepdims=True) if of_b else b
+    return linalg.tensordot(a, b, axes=(left, right), out=out)
+
+
+def crossed(input: Any, other: Any, dim: int, out: Any) -> Any:
+    """torch.cross, whose vectors have 3 numbers each, and as many axes around them."""
+    if input.ndim != other.ndim or any(t.shape[dim] != 3 for t in (input, other)):
+        raise ShapeError(f"cross(): expected two tensors of as many axes, with 3 numbers along axis {dim}, got shapes "
+                         f"{tuple(input.shape)} and {tuple(other.shape)}")  # fmt: skip
+    return _ops.cross(input, other, axis=dim, out=out)
 
 
 def mantissa_and_exponent(input: Any) -> Any:
@@ -235,10 +262,12 @@ def factored(a: Any, pivot: bool, infos: bool, out: Any) -> Any:
     """The deprecated torch.lu: the factors in one matrix, the pivots, and where one was 0 (never)."""
     only(pivot, True, "torch.lu(): pivot")
     packed, pivots = linalg.lu_factor(a)
-    return written((packed, pivots, *([a.new_zeros(a.shape[:-2], dtype=int32)] if infos else [])), out)
+    if not infos:
+        return written((packed, pivots), out)
+    return written(named("_lu_with_info", (packed, pivots, a.new_zeros(a.shape[:-2], dtype=int32))), out)
 
 
 __all__ = [
-    "cardinal_sine", "counted_in_boxes", "factored", "hashed", "log_of_sum", "mantissa_and_exponent", "parts_of_lu", "pca_of_low_rank",
+    "cardinal_sine", "contracted", "counted_in_boxes", "crossed", "factored", "hashed", "log_of_sum", "mantissa_and_exponent", "parts_of_lu", "pca_of_low_rank",
     "product_added", "product_added_here", "reflected", "scaled_by_power", "slopes", "svd_of_low_rank",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ LINALG = """
 cholesky(input, *, upper=False, out=None) = cholesky(input, upper=upper, out=out)
 cholesky_ex(input, *, upper=False, check_errors=False, out=None)
     = with_info("cholesky_ex", cholesky, input, check_errors, upper=upper)
-cross(input, other, *, dim=-1, out=None) = cross(input, other, axis=dim, out=out)
+cross(input, other, *, dim=-1, out=None) = crossed(input, other, dim, out)
 diagonal(A, *, offset=0, dim1=-2, dim2=-1) = plain_diagonal(A, offset, dim1, dim2)
 eigh(input, UPLO="L", *, out=None) = eigh(input, UPLO, out=out)
 eigvalsh(input, UPLO="L", *, out=None) = eigvalsh(input, UPLO, out=out)

@@ -6,8 +6,8 @@ that the layer does not take must have its default."""
 
 SAME_FUNCTIONAL = """
 celu_ conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d elu_ hardtanh_ logsigmoid
-prelu selu_ sigmoid softsign tanh tanhshrink threshold_ hardshrink softshrink softplus gelu scaled_dot_product_attention
-pixel_shuffle pixel_unshuffle channel_shuffle pdist bilinear rrelu rrelu_ triplet_margin_with_distance_loss
+prelu selu_ sigmoid softsign tanh tanhshrink threshold_ softshrink softplus gelu scaled_dot_product_attention
+pixel_shuffle pixel_unshuffle channel_shuffle pdist bilinear rrelu rrelu_
 """
 
 FUNCTIONAL = """
@@ -33,10 +33,10 @@ alpha_dropout(input, p=0.5, training=False, inplace=False) = into(input, alpha_d
 avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True)
     = avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-        divisor_override=None)
+        divisor_override=None, *, out=None)
     = avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-        divisor_override=None)
+        divisor_override=None, *, out=None)
     = avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05)
     = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
@@ -96,6 +96,7 @@ grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=No
     = sampled(input, grid, mode, padding_mode, bool_of(align_corners))
 group_norm(input, num_groups, weight=None, bias=None, eps=1e-05) = group_norm(input, num_groups, weight, bias, eps)
 gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) = gumbel_softmax(logits, tau, hard, dim)
+hardshrink(input, lambd=0.5, *, out=None) = shrunk(input, lambd, out)
 hardsigmoid(input, inplace=False) = hardsigmoid_(input) if inplace else hardsigmoid(input)
 hardswish(input, inplace=False) = hardswish_(input) if inplace else hardswish(input)
 hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False)
@@ -119,7 +120,8 @@ layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05)
 leaky_relu_(input, negative_slope=0.01) = base.leaky_relu_(input, negative_slope)
 leaky_relu(input, negative_slope=0.01, inplace=False)
     = base.leaky_relu_(input, negative_slope) if inplace else leaky_relu(input, negative_slope)
-linear(input, weight, bias=None) = linear(input, weight, bias) if weight.ndim != 1 else by_vector(input, weight, bias)
+linear(input, weight, bias=None, *, out=None)
+    = linear(input, weight, bias, out=out) if weight.ndim != 1 else by_vector(input, weight, bias, out)
 linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=-100,
         label_smoothing=0.0, options=None)
     = cross_entropy(classes_of(input, linear_weight, linear_bias), target, weight, -100 if ignore_index is None else
@@ -170,9 +172,10 @@ multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, i
         None), bias_k, bias_v, key_padding_mask, attn_mask, is_causal, add_zero_attn, dropout_p if training else 0.0,
         need_weights, average_attn_weights, static_k, static_v)
 multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean")
-    = multi_margin_loss(input, target, p, margin, weight, reduction_of(size_average, reduce, reduction))
+    = multi_margin_loss(atleast_1d(input), squeeze(target) if input.ndim < 2 else target, p, margin, weight,
+        reduction_of(size_average, reduce, reduction))
 multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean")
-    = multilabel_margin_loss(input, target, reduction_of(size_average, reduce, reduction))
+    = multilabel_margin_loss(atleast_1d(input), atleast_1d(target), reduction_of(size_average, reduce, reduction))
 multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean")
     = multilabel_soft_margin_loss(*same_shape(input, target), weight, reduction_of(size_average, reduce, reduction))
 nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean")
@@ -200,8 +203,11 @@ threshold(input, threshold, value, inplace=False)
     = threshold_(input, threshold, value) if inplace else plain_threshold(input, threshold, value)
 triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None,
         reduce=None, reduction="mean")
-    = triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction_of(size_average, reduce,
+    = triplet_margin_loss(anchor, positive, negative, margin_of(margin), p, eps, swap, reduction_of(size_average, reduce,
         reduction))
+triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean")
+    = triplet_margin_with_distance_loss(anchor, positive, negative, distance_function=distance_function,
+        margin=margin_of(margin), swap=swap, reduction=reduction)
 unfold(input, kernel_size, dilation=1, padding=0, stride=1)
     = unfold_image(input, kernel_size, dilation, padding, stride)
 upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None)

@@ -14,8 +14,8 @@ from .._modes import no_grad
 from . import _rows, _table_modules
 from .._errors import InvalidValueError, ShapeError
 from ..autograd import Function
-from ._adapters import named, written
 from ._namespace import lookup, space
+from ._results import named, written
 from ._tensor import retyped
 
 

@@ -18,6 +18,7 @@ from ...func._batched import Batched
 from .. import _rows, _table_nn
 from .._adapters import only
 from .._namespace import lookup, space
+from .._results import written
 
 
 def _open_sizes(input: Any, output_size: Any, count: int) -> Any:
@@ -128,12 +129,12 @@ def _attended(
     return output, found if more[-2] else None
 
 
-def _by_vector(input: Any, weight: Any, bias: Any) -> Any:
+def _by_vector(input: Any, weight: Any, bias: Any, out: Any) -> Any:
     """linear with one output, which gets no axis; a bias is a number then."""
     if bias is not None and bias.ndim:
         raise ShapeError(f"linear: bias: expected no axes beside a weight of one, got shape {bias.shape}")
     product = _ops.matmul(input, weight)
-    return product if bias is None else _ops.add(product, bias)
+    return written(product if bias is None else _ops.add(product, bias), out)
 
 
 def _classes_of(input: Any, weight: Any, bias: Any) -> Any:
