@@ -407,6 +407,18 @@ def test_dtypes_of_one_kind_can_be_cast() -> None:
     assert not torch.can_cast(torch.complex64, torch.float64)
 
 
+def test_cells_and_pools_are_functions_of_torch() -> None:
+    x, hidden, weights = torch.ones(1, 2), torch.zeros(1, 1), torch.full((4, 2), 0.5)
+    near(torch.rnn_tanh_cell(x, hidden, weights[:1], torch.ones(1, 1)), [[math.tanh(1)]])
+    found, state = torch.lstm_cell(x, [hidden, hidden], weights, torch.zeros(4, 1))
+    near(state, [[0.5567750]])
+    near(found, [[0.3696063]])
+    values, places = torch.max_pool1d_with_indices(torch.tensor([[1.0, 3, 2, 0]]), 2)
+    assert values.tolist() == [[3, 2]] and places.tolist() == [[1, 2]]
+    moved = torch.nn.functional.conv_tbc(torch.arange(3.0).reshape(3, 1, 1), torch.ones(2, 1, 1), torch.zeros(1))
+    assert moved.flatten().tolist() == [1, 3]
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -421,6 +433,7 @@ def test_dtypes_of_one_kind_can_be_cast() -> None:
         "torch.fft.fft(torch.ones(2), out=torch.empty(2))",
         "torch.nn.functional.triplet_margin_loss(*torch.ones(3, 2, 4), margin=0)",
         "torch.nn.functional.triplet_margin_with_distance_loss(*torch.ones(3, 2, 4), margin=-1.0)",
+        "torch.nn.functional.cross_entropy(torch.ones(2, 3), torch.ones(2, 3), ignore_index=0)",
         "torch.linalg.cross(torch.ones(5, 3), torch.ones(5, 1))",
         "torch.linalg.cross(torch.ones(5, 5, 3), torch.ones(5, 3))",
     ],

@@ -144,6 +144,7 @@ celu channel_shuffle cosine_embedding_loss hardshrink hinge_embedding_loss margi
 rms_norm selu softmax threshold triplet_margin_loss pdist pixel_shuffle pixel_unshuffle ctc_loss group_norm instance_norm
 adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d feature_alpha_dropout kl_div relu
 conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d selu_ celu_ threshold_ rrelu_ bilinear
+conv_tbc max_pool1d_with_indices
 """
 
 globals().update({name: _functions[name] for name in _functions if name not in globals()})

@@ -228,7 +228,8 @@ SAME_TORCH = """
 atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod column_stack combinations dstack
 get_num_threads hstack is_grad_enabled is_inference_mode_enabled is_tensor manual_seed initial_seed set_num_threads
 row_stack vstack celu selu set_float32_matmul_precision get_float32_matmul_precision conv1d conv2d conv3d
-conv_transpose1d conv_transpose2d conv_transpose3d enable_grad inference_mode no_grad set_grad_enabled
+conv_transpose1d conv_transpose2d conv_transpose3d enable_grad gru_cell inference_mode lstm_cell no_grad rnn_relu_cell
+rnn_tanh_cell set_grad_enabled
 """
 
 TORCH = """
@@ -237,8 +238,6 @@ alpha_dropout(input, p=0.5, train=False) = alpha_dropout(input, p, train)
 alpha_dropout_(input, p, train) = base.copy_(input, alpha_dropout(input, p, train))
 arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
     = made(counting(start, end, step, dtype, device, requires_grad), out)
-conv_tbc(input, weight, bias, pad=0)
-    = permute(conv1d(permute(input, (1, 2, 0)), permute(weight, (2, 1, 0)), bias, 1, pad), (2, 0, 1))
 empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
     = made(empty_permuted(size, physical_layout, dtype=dtype, device=device, requires_grad=requires_grad))
 feature_dropout(input, p, train) = dropout2d(input, p, train)

@@ -47,12 +47,14 @@ binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, 
     = binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction_of(size_average, reduce,
         reduction))
 celu(input, alpha=1.0, inplace=False) = celu_(input, alpha) if inplace else celu(input, alpha)
+conv_tbc(input, weight, bias, pad=0)
+    = permute(conv1d(permute(input, (1, 2, 0)), permute(weight, (2, 1, 0)), bias, 1, pad), (2, 0, 1))
 cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean")
     = cosine_embedding_loss(input1, input2, target, margin, reduction_of(size_average, reduce, reduction))
 cosine_similarity(x1, x2, dim=1, eps=1e-08) = cosine_similarity(x1, x2, dim, eps)
 cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
         label_smoothing=0.0)
-    = cross_entropy(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction),
+    = cross_entropy(input, target, weight, ignored(target, ignore_index), reduction_of(size_average, reduce, reduction),
         label_smoothing)
 ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False)
     = ctc_loss(log_probs, targets, tensor_of(input_lengths), tensor_of(target_lengths), blank, reduction,
@@ -124,8 +126,8 @@ linear(input, weight, bias=None, *, out=None)
     = linear(input, weight, bias, out=out) if weight.ndim != 1 else by_vector(input, weight, bias, out)
 linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=-100,
         label_smoothing=0.0, options=None)
-    = cross_entropy(classes_of(input, linear_weight, linear_bias), target, weight, -100 if ignore_index is None else
-        ignore_index, reduction, label_smoothing)
+    = cross_entropy(classes_of(input, linear_weight, linear_bias), target, weight, ignored(target, ignore_index),
+        reduction, label_smoothing)
 local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0) = local_response_norm(input, size, alpha, beta, k)
 log_softmax(input, dim=None, _stacklevel=3, dtype=None) = log_softmax(input, implied(input, dim), dtype=dtype)
 lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False)

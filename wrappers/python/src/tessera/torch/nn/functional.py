@@ -137,6 +137,13 @@ def _by_vector(input: Any, weight: Any, bias: Any, out: Any) -> Any:
     return written(product if bias is None else _ops.add(product, bias), out)
 
 
+def _ignored(target: Any, index: int | None) -> int:
+    """The class that cross_entropy leaves out, or one that there is not; probabilities are no classes."""
+    if index is not None and index >= 0 and target.dtype.is_floating_point:
+        raise InvalidValueError(f"cross_entropy(): ignore_index: expected none beside a target of probabilities, got {index}")
+    return -100 if index is None else index
+
+
 def _classes_of(input: Any, weight: Any, bias: Any) -> Any:
     """The logits of linear_cross_entropy; the weight may have axes between the classes and the features."""
     if weight.ndim < 2:
@@ -147,7 +154,7 @@ def _classes_of(input: Any, weight: Any, bias: Any) -> Any:
 
 
 _SPACE = space(
-    attended=_attended, by_vector=_by_vector, classes_of=_classes_of,
+    ignored=_ignored, attended=_attended, by_vector=_by_vector, classes_of=_classes_of,
     open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, same_shape=same_shape, rows_of=_rows_of,
     compared=_compared, probabilities=probabilities, of_one_shape=of_one_shape, apart=_apart, dropped=_dropped, of_length_one=_of_length_one,
     plain_threshold=_F.threshold, limited=limited,
