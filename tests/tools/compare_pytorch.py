@@ -33,38 +33,9 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
 import tessera.torch as ours
+from pytorch_known import LEFT_OUT, ON_PURPOSE, UP_TO_SIGNS, WITHOUT_VALUES
 
 FORMS = ("function", "keywords", "strided", "memory", "method", "inplace", "gradient", "twice", "forward", "errors", "out", "resized")
-# Results that depend on a generator or on memory that nobody has written: dtype and shape only.
-WITHOUT_VALUES = re.compile(
-    r"^(bernoulli|cauchy|empty|empty_.*|exponential|geometric|log_normal|multinomial|new_empty.*|normal|rand.*|uniform"
-    r"|nn\.functional\.(.*dropout.*|rrelu|fractional_max_pool.*)|resize_.*|svd_lowrank|pca_lowrank)$"
-)
-
-
-# The results are unique only up to signs, or in another way that the samples tell (output_process_fn_grad).
-UP_TO_SIGNS = re.compile(r"^(svd|linalg\.(svd|eigh|eig))$")
-# Private functions, and parts of PyTorch that tessera.torch does not have.
-LEFT_OUT = re.compile(
-    r"^(_[a-z]|torch\.ops\.|jiterator|sparse\.|to_sparse$|chalf$|slice$|__rdiv__$"
-    r"|native_|max_pool2d_with_indices_backward)"
-)
-# Differences that docs/guide/torch.md tells of, and what PyTorch refuses for reasons of its own: (call, difference).
-ON_PURPOSE = [
-    (r"^cholesky_(inverse|solve) gradient", r"^value"),
-    (r"ctc_loss gradient", r"^value"),
-    (r"^as_strided_scatter gradient", r"^value"),  # PyTorch's is that of the elements that are replaced
-    (r"^fft\.ihfft[2n] out=", r"^value"),  # PyTorch leaves the memory unwritten
-    (r"^Tensor.addbmm_", r"a result of shape"),
-    (r"^nn\.functional\.batch_norm", r"at least 2 dimensions, got shape \[0\]"),
-    (r"^Tensor.float_power_", r"requires dtype Double"),
-    (r"^nonzero out=", r"not tuple"),
-    (r"^signal\.windows", r"expects float32 or float64"),
-    (r"^(multinomial|gather|aminmax|amax|amin|complex) error input", r"Double|double"),  # of out=
-    (r"error input", r"must be Tensor, not int|got \(int, Tensor\)|refer to a single memory location|must not overlap"),
-]
-
-
 OVERRIDES = torch.overrides.get_testing_overrides()
 
 
@@ -393,7 +364,7 @@ class Pair:
 
     def keywords(self) -> None:
         names = parameters_of(self.info.op)[1 : len(self.sample.args) + 1]
-        if not self.sample.args or len(names) < len(self.sample.args):
+        if not self.sample.args or len(names) < len(self.sample.args) or self.info.name.startswith("__"):
             return
         sample = types.SimpleNamespace(
             input=self.sample.input, args=(), kwargs={**dict(zip(names, self.sample.args)), **self.sample.kwargs}

@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What compare_pytorch.py knows of the functions that it compares: which it leaves out, what it cannot compare, and which
+differences are no fault of tessera.torch."""
+
+from __future__ import annotations
+
+import re
+
+# Results that depend on a generator or on memory that nobody has written: dtype and shape only.
+WITHOUT_VALUES = re.compile(
+    r"^(bernoulli|cauchy|empty|empty_.*|exponential|geometric|log_normal|multinomial|new_empty.*|normal|rand.*|uniform"
+    r"|nn\.functional\.(.*dropout.*|rrelu|fractional_max_pool.*)|resize_.*|svd_lowrank|pca_lowrank)$"
+)
+# The results are unique only up to signs, or in another way that the samples tell (output_process_fn_grad).
+UP_TO_SIGNS = re.compile(r"^(svd|linalg\.(svd|eigh|eig))$")
+# Private functions, and parts of PyTorch that tessera.torch does not have.
+LEFT_OUT = re.compile(
+    r"^(_[a-z]|torch\.ops\.|jiterator|sparse\.|to_sparse$|chalf$|slice$|__rdiv__$|native_"
+    r"|max_pool2d_with_indices_backward)"
+)
+# Differences that docs/guide/torch.md tells of, faults of PyTorch, and what it refuses for reasons of its own: (call, difference).
+ON_PURPOSE = [
+    (r"^cholesky_(inverse|solve) (gradient|twice|forward)", r"^value"),
+    (r"^(linalg\.(cholesky|cholesky_ex|eigh)|triangular_solve) forward", r"^value"),  # of the triangle that is read
+    (r"ctc_loss gradient", r"^value"),
+    (r"^as_strided_scatter (gradient|twice)", r"^value"),  # PyTorch's is that of the elements that are replaced
+    (r"^as_strided_scatter strided", r"offset that is not negative"),
+    (r"^as_strided.partial_views forward", r"inside the memory of the dual"),
+    (r"^fft\.ihfft[2n] out=", r"^value|^shape"),  # PyTorch leaves the memory unwritten
+    (r"^(narrow_copy|nn\.functional\.avg_pool3d) out= strided", r"^value"),  # PyTorch writes as if there were no gaps
+    (r"addbmm_", r"a result of shape"),
+    (r"^nn\.functional\.batch_norm", r"at least 2 dimensions, got shape \[0\]"),
+    (r"^nextafter (gradient|twice|forward|memory)", r"^value|^length"),
+    (r"^(fill|linalg.matrix_power) (twice|memory)", r"^value|^length"),  # a gradient of 0
+    (r"^(bernoulli|normal)[a-z._]* twice", r"^length"),
+    (r"^max_unpool|^nn\.functional\.max_unpool.d forward", r"^value"),  # of several elements in one place
+    (r"^special\.bessel_[jy][01]", r"^value: Tensor.*e-0[6-9]"),  # PyTorch's have 7 digits
+    (r"^histc", r"index \(499,\)"),  # on an edge, which PyTorch computes otherwise
+    (r"^cov", r"aweights=float32"),  # PyTorch computes the factor in the dtype of the weights
+    (r"linear_cross_entropy.chunked.* twice", r"^value"),  # PyTorch's has none
+    (r"subgradients_at_zero twice", r"nan"),  # PyTorch's is NaN
+    (r"^masked\.log(addexp|sumexp) (twice|forward)", r"nan"),  # PyTorch's is NaN where all is masked
+    (r"^matrix_exp|^Tensor.matrix_exp", r"^value: .*e-0[0-9]|^value: .*0\.000"),
+    (r" twice", r"PyTorch says RuntimeError: derivative for .* is not implemented"),
+    (r"^normal.* out= resized", r"must match the size of tensor b \(0\)"),
+    (r"^Tensor.float_power_", r"requires dtype Double"),
+    (r"^nonzero out=", r"not tuple"),
+    (r"^signal\.windows", r"expects float32 or float64"),
+    (r"^(multinomial|gather|aminmax|amax|amin|complex) error input", r"Double|double"),  # of out=
+    (r"error input", r"must be Tensor, not int|got \(int, Tensor\)|refers? to a single memory location|must not overlap"),
+]
