@@ -407,6 +407,54 @@ def test_dtypes_of_one_kind_can_be_cast() -> None:
     assert not torch.can_cast(torch.complex64, torch.float64)
 
 
+def test_conjugates_of_real_numbers_share_their_memory() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    for found in (x.conj(), torch.conj(x), x.conj_physical(), x.mH, x.H, x.adjoint()):
+        assert found.data_ptr() == x.data_ptr()
+    x.mH[0, 1] = 7
+    assert x[1, 0].item() == 7
+    z = torch.tensor([[1 + 2j]])
+    assert z.mH.tolist() == [[1 - 2j]] and z.adjoint().tolist() == z.conj().tolist()
+
+
+def test_ravel_copies_what_has_gaps() -> None:
+    x = torch.zeros(4, 4)
+    x[:, ::2].ravel().fill_(1)
+    assert x.sum().item() == 0
+    x.ravel().fill_(1)
+    assert x.sum().item() == 16
+
+
+def test_rrelu_in_place_has_a_gradient() -> None:
+    x = torch.tensor([-1.0, 2.0], requires_grad=True)
+    torch.nn.functional.rrelu(x * 1, 0.25, 0.75, inplace=True).sum().backward()
+    assert x.grad.tolist() == [0.5, 1]
+
+
+def test_truths_are_written_to_a_tensor_of_another_shape() -> None:
+    out = torch.empty(0, dtype=torch.bool)
+    assert torch.any(torch.eye(2), dim=0, out=out) is out and out.tolist() == [True, True]
+
+
+def test_residuals_have_a_derivative_in_forward_mode() -> None:
+    a, b = torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [3.0]])
+    residuals = torch.func.jvp(lambda t: torch.linalg.lstsq(a, t, driver="gels").residuals, (b,), (torch.tensor([[0.0], [1.0]]),))
+    assert residuals[0].tolist() == [2] and residuals[1].tolist() == [2]
+
+
+@pytest.mark.parametrize("name", ["polar", "matrix_sqrth"])
+def test_roots_and_polar_factors_have_a_derivative_in_forward_mode(name: str) -> None:
+    function = getattr(torch.linalg, name)
+    a = torch.tensor([[3.0, 1], [1, 2]], dtype=torch.float64)
+    d = torch.tensor([[1.0, -2], [-2, 0.5]], dtype=torch.float64)
+
+    def of(x: Any) -> Any:
+        return torch.stack(list(function(x))) if name == "polar" else function(x)
+
+    _, found = torch.func.jvp(of, (a,), (d,))
+    near(found, ((of(a + 1e-6 * d) - of(a - 1e-6 * d)) / 2e-6).tolist())
+
+
 def test_cells_and_pools_are_functions_of_torch() -> None:
     x, hidden, weights = torch.ones(1, 2), torch.zeros(1, 1), torch.full((4, 2), 0.5)
     near(torch.rnn_tanh_cell(x, hidden, weights[:1], torch.ones(1, 1)), [[math.tanh(1)]])

@@ -346,11 +346,11 @@ def rrelu(
     lower, upper = as_number(lower, "rrelu: lower"), as_number(upper, "rrelu: upper")
     if lower > upper:
         raise InvalidValueError(f"rrelu: lower: expected at most upper = {upper}, got {lower}")
-    if training:
-        slopes = _ops.empty_like(input).uniform_(lower, upper)
-        result = _ops.where(input >= 0, input, input * slopes)
-    else:
-        result = leaky_relu(input, (lower + upper) / 2)
+    if not training:
+        mean = (lower + upper) / 2
+        return input.leaky_relu_(mean) if inplace else leaky_relu(input, mean)
+    slopes = _ops.empty_like(input).uniform_(lower, upper)
+    result = _ops.where(input >= 0, input, input * slopes)
     return input.copy_(result) if inplace else result
 
 

@@ -302,7 +302,7 @@ def spared(input: Any) -> Any:
 def truths(found: Any, input: Any, out: Any) -> Any:
     """What all and any give: bool, and uint8 for uint8."""
     if out is not None:
-        return out.copy_(found)
+        return made(found, out)
     return found.to(uint8) if input.dtype is uint8 else found
 
 
@@ -440,6 +440,11 @@ def turned(input: Any) -> Any:
     if input.ndim > 2:
         raise InvalidValueError(f"t(): expected a tensor of at most 2 axes, got {input.ndim}")
     return input if input.ndim < 2 else _ops.transpose(input, 0, 1)
+
+
+def conjugate(input: Any) -> Any:
+    """Complex conjugates; real numbers are their own, and no copy."""
+    return _ops.conj(input) if input.dtype.is_complex else input
 
 
 def of_one_dtype(input: Any, other: Any) -> tuple[Any, Any]:

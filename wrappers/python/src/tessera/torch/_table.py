@@ -14,12 +14,12 @@ reported as missing. A line that begins with spaces continues its row. `_rows.py
 SAME_BOTH = """
 abs absolute acos acosh addcdiv addcmul angle arccos arccosh arcsin arcsinh arctan arctan2
 arctanh argwhere asin asinh atan atan2 atanh bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
-bitwise_right_shift bitwise_xor broadcast_to ceil conj copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
+bitwise_right_shift bitwise_xor broadcast_to ceil copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
 dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
 greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isfinite isinf isnan isneginf isposinf
 kron lcm le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
 logical_xor logit lt masked_select matmul matrix_exp matrix_power maximum minimum moveaxis movedim
-msort mul multiply nan_to_num ne neg negative nextafter not_equal permute rad2deg ravel real reciprocal relu
+msort mul multiply nan_to_num ne neg negative nextafter not_equal permute rad2deg real reciprocal relu
 remainder reshape rsqrt sigmoid sign signbit sin sinh sqrt square tan tanh tril triu trunc vdot
 view_as_complex view_as_real vsplit xlogy
 """
@@ -31,7 +31,7 @@ addmv(input, mat, vec, *, beta=1, alpha=1, out=None) = product_added(addmv, inpu
 addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) = product_added(addr, input, vec1, vec2, beta, alpha, out)
 baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) = product_added(baddbmm, input, batch1, batch2, beta, alpha, out)
 add(input, other, *, alpha=1, out=None) = added(input, other, alpha, out)
-adjoint(input) = conj(matrix_transpose(input))
+adjoint(input) = conjugate(matrix_transpose(input))
 all(input, dim=None, keepdim=False, *, out=None) = truths(all(input, dim, keepdims=keepdim), input, out)
 allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False)
     = truth(allclose(*(of_one_dtype(input, other)), rtol, atol, equal_nan))
@@ -56,7 +56,8 @@ clamp_max(input, max, *, out=None) = clamped(input, None, max, out)
 clamp_min(input, min, *, out=None) = clamped(input, min, None, out)
 clip(input, min=None, max=None, *, out=None) = clamped(input, min, max, out)
 clone(input, *, memory_format=None) = like_format(clone(input), memory_format)
-conj_physical(input, *, out=None) = conj(input, out=out)
+conj(input) = conjugate(input)
+conj_physical(input, *, out=None) = conjugate(input) if out is None else conj(input, out=out)
 count_nonzero(input, dim=None) = count_nonzero(input, dim)
 cov(input, *, correction=1, fweights=None, aweights=None)
     = cov(input, correction=correction, fweights=fweights, aweights=aweights)
@@ -144,7 +145,7 @@ nonzero_static(input, *, size, fill_value=-1, out=None) = some_places(input, siz
 norm(input, p="fro", dim=None, keepdim=False, dtype=None, out=None) = normed(input, p, dim, keepdim, dtype, out)
 numel(input) = base.numel(input)
 orgqr(input, tau, *, out=None) = householder_product(input, tau, out=out)
-ormqr(input, tau, other, left=True, transpose=False, *, out=None) = reflected(input, tau, other, left, transpose)
+ormqr(input, input2, input3, left=True, transpose=False, *, out=None) = reflected(input, input2, input3, left, transpose)
 outer(input, vec2, *, out=None) = outer(input, vec2, out=out)
 pinverse(input, rcond=1e-15) = pinv(input, rtol=rcond)
 positive(input) = itself(input)
@@ -156,6 +157,7 @@ put(input, index, source, accumulate=False) = put(input, index, source, accumula
 qr(input, some=True, *, out=None) = named("qr", qr(input, mode="reduced" if some else "complete"))
 quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None)
     = quantile(input, q, dim, keepdim, interpolation, out=out)
+ravel(input) = reshape(contiguous(input), (-1,))
 renorm(input, p, dim, maxnorm, *, out=None) = renorm(input, p, dim, maxnorm, out=out)
 repeat_interleave(input, repeats=None, dim=None, *, output_size=None) = repeat(*counts(input, repeats), axis=dim)
 resolve_conj(input) = input
@@ -207,7 +209,7 @@ trace(input) = trace(matrix_of(input).to(summed(input, None) or input.dtype))
 transpose(input, dim0, dim1) = transpose(input, dim0, dim1)
 triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None)
     = solved_triangle(input, A, upper, transpose, unitriangular)
-true_divide(dividend, divisor, *, out=None) = divide(dividend, divisor, out=out)
+true_divide(input, other, *, out=None) = divide(input, other, out=out)
 unbind(input, dim=0) = unstack(input, dim)
 unflatten(input, dim, sizes) = unflatten(input, dim, sizes)
 unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None)
@@ -428,7 +430,7 @@ zero_
 """
 
 METHODS = """
-H(input) = matrix_transpose(conj(input))
+H(input) = matrix_transpose(conjugate(input))
 T(input) = reversed_axes(input)
 addbmm_(input, batch1, batch2, *, beta=1, alpha=1) = product_added_here("addbmm", input, batch1, batch2, beta, alpha)
 addmm_(input, mat1, mat2, *, beta=1, alpha=1) = product_added_here("addmm", input, mat1, mat2, beta, alpha)
@@ -486,7 +488,7 @@ logical_not_(input) = base.copy_(input, logical_not(input))
 logical_or_(input, other) = base.copy_(input, logical_or(input, other))
 logical_xor_(input, other) = base.copy_(input, logical_xor(input, other))
 lt_(input, other) = base.copy_(input, less(input, other))
-mH(input) = matrix_transpose(conj(input))
+mH(input) = matrix_transpose(conjugate(input))
 map_(input, tensor, callable) = mapped(input, tensor, callable)
 masked_fill_(input, mask, value) = base.masked_fill_(input, mask, fitting(input, value))
 mvlgamma_(input, p) = base.copy_(input, multigammaln(spared(input), p))

@@ -82,7 +82,7 @@ def _fitted(A: Any, B: Any, rcond: Any, driver: str | None, out: Any) -> Any:
     columns = _ops.expand_dims(B, -1) if _is_vector(A, B) else B
     found = _linalg.lstsq(A, columns, rcond)
     solution, residuals, rank, values = found
-    if residuals.numel() and solution.requires_grad:
+    if residuals.numel():  # with a derivative, in reverse and in forward mode
         residuals = _ops.sum(_ops.square(_ops.abs(_ops.subtract(_ops.matmul(A, solution), columns))), -2)
     if columns is not B:
         solution = _ops.squeeze(solution, -1)
@@ -130,6 +130,14 @@ class _Polar(Function):
         return U, H
 
     @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        (U, H), A = ctx.saved_tensors, tangents[0]
+        inside = _ops.matmul(U.mH, A)
+        turn = _by_both_sides(H, _ops.subtract(inside, inside.mH))
+        outside = _linalg.solve(H, _ops.subtract(A, _ops.matmul(U, inside)), left=False)
+        return _ops.add(_ops.matmul(U, turn), outside), _ops.subtract(inside, _ops.matmul(turn, H))
+
+    @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         (U, H), of_u, of_h = ctx.saved_tensors, gradients[0], _hermitian(gradients[1])
         skew = _ops.subtract(_ops.matmul(U.mH, of_u), _ops.matmul(of_h, H))
@@ -148,6 +156,11 @@ class _Root(Function):
         X = _ops.matmul(vectors, _ops.multiply(_ops.expand_dims(_ops.sqrt(_ops.clip(values, 0, None)), -1), vectors.mH))
         ctx.save_for_backward(X)
         return X
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        (X,) = ctx.saved_tensors
+        return _hermitian(_by_both_sides(X, tangents[0]))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
