@@ -263,7 +263,9 @@ def summed_to(input: Any, size: tuple[int, ...]) -> Any:
     """The sum over the axes that broadcasting to the input's shape would stretch."""
     lead = input.ndim - len(size)
     axes = [*range(lead), *[lead + i for i, n in enumerate(size) if n == 1 and input.shape[lead + i] != 1]]
-    return _ops.reshape(_ops.sum(input, axes), size) if axes else input
+    if size and not axes:
+        return input
+    return _ops.reshape(_ops.sum(input, axes, dtype=summed(input, None)), size)  # to no axes: a sum, too, and so of int64
 
 
 def distinct(input: Any, inverse: bool, counts: bool, dim: Any) -> Any:

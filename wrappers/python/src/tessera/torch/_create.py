@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _ops
 from .._creation import arange
-from .._dtypes import complex64, float32, float64, get_default_dtype
+from .._dtypes import bool_, complex64, float32, float64, get_default_dtype, uint8
 from .._errors import InvalidValueError
 from ._adapters import leaf, number, sizes
 from ._tensor import made
@@ -48,8 +48,22 @@ def whole(low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: An
     """randint(high, size) and randint(low, high, size)."""
     if size is None:
         low, high, size = 0, low, high
-    ends = (0, low) if high is None else (low, high)
-    return _ops.randint(*ends, sizes((size,)), generator=generator, dtype=dtype, device=device, requires_grad=requires_grad)
+    ends = between(low, high)
+    made_as = {"generator": generator, "device": device, "requires_grad": requires_grad}
+    if dtype is bool_:
+        return _ops.astype(_ops.randint(*_of_truths(ends), sizes((size,)), dtype=uint8, **made_as), bool_)
+    return _ops.randint(*ends, sizes((size,)), dtype=dtype, **made_as)
+
+
+def whole_like(input: Any, low: Any, high: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """randint_like(input, high) and randint_like(input, low, high)."""
+    return whole(*between(low, high), input.shape, generator, dtype or input.dtype, device or input.device, requires_grad)
+
+
+def _of_truths(ends: tuple[Any, Any]) -> tuple[Any, Any]:
+    if not 0 <= ends[0] < ends[1] <= 2:
+        raise InvalidValueError(f"randint(): expected bounds between 0 and 2 for dtype bool, got {ends[0]} and {ends[1]}")
+    return ends
 
 
 def gaussian(mean: Any, std: Any, size: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
@@ -83,5 +97,5 @@ def random_numbers(draw: Any, size: Any, dtype: Any, device: Any, generator: Any
 
 
 __all__ = [
-    "between", "closed", "counting", "counts", "drawn", "ends_of", "gaussian", "random_numbers", "whole",
+    "between", "closed", "counting", "counts", "drawn", "ends_of", "gaussian", "random_numbers", "whole", "whole_like",
 ]

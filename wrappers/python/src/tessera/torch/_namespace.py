@@ -13,7 +13,9 @@ import tessera.nn.functional
 from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import get_default_dtype
-from . import _adapters, _create, _image, _in_place, _numeric, _power, _results, _rows, _table, _tensor, storage
+from . import (
+    _adapters, _create, _dtype_cases, _image, _in_place, _numeric, _power, _results, _rows, _table, _tensor, storage,
+)  # fmt: skip
 from ._tensor import Tensor
 
 
@@ -31,6 +33,7 @@ def space(**more: Any) -> dict[str, Any]:
     known.update({name: getattr(linalg, name) for name in linalg.__all__ if name not in known})
     known.update({name: getattr(_adapters, name) for name in _adapters.__all__})
     known.update({name: getattr(_create, name) for name in _create.__all__})
+    known.update({name: getattr(_dtype_cases, name) for name in _dtype_cases.__all__})
     known.update({name: getattr(_image, name) for name in _image.__all__})
     known.update({name: getattr(_in_place, name) for name in _in_place.__all__})
     known.update({name: getattr(_numeric, name) for name in _numeric.__all__})

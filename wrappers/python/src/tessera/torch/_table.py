@@ -17,10 +17,10 @@ arctanh argwhere asin asinh atan atan2 atanh bincount bitwise_and bitwise_left_s
 bitwise_right_shift bitwise_xor broadcast_to ceil copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
 dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
 greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isfinite isinf isnan isneginf isposinf
-kron lcm le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
-logical_xor logit lt masked_select matmul matrix_exp matrix_power maximum minimum moveaxis movedim
+kron lcm le less less_equal lgamma log log10 log1p log2 logaddexp2 logical_and logical_not logical_or
+logical_xor logit lt masked_select matmul matrix_power maximum minimum moveaxis movedim
 msort mul multiply nan_to_num ne neg negative nextafter not_equal permute rad2deg real reciprocal relu
-remainder reshape rsqrt sigmoid sign signbit sin sinh sqrt square tan tanh tril triu trunc vdot
+remainder reshape rsqrt sigmoid signbit sin sinh sqrt square tan tanh tril triu trunc vdot
 view_as_complex view_as_real vsplit xlogy
 """
 
@@ -60,7 +60,7 @@ conj(input) = conjugate(input)
 conj_physical(input, *, out=None) = conjugate(input) if out is None else conj(input, out=out)
 count_nonzero(input, dim=None) = count_nonzero(input, dim)
 cov(input, *, correction=1, fweights=None, aweights=None)
-    = cov(input, correction=correction, fweights=fweights, aweights=aweights)
+    = covariance(input, correction, fweights, aweights)
 cross(input, other, dim=None, *, out=None) = crossed(input, other, axis_of_three(input, other, dim), out)
 cummax(input, dim, *, out=None) = named("cummax", cummax(input, dim))
 cummin(input, dim, *, out=None) = named("cummin", cummin(input, dim))
@@ -113,6 +113,7 @@ ldexp(input, other, *, out=None) = scaled_by_power(input, other, out)
 lerp(input, end, weight, *, out=None)
     = lerp(input, end, weight, out=out) if not isinstance(weight, imaginary) else add(input, (end - input) * weight, out=out)
 log_softmax(input, dim, dtype=None, *, out=None) = log_softmax(input, dim, dtype=dtype)
+logaddexp(input, other, *, out=None) = log_of_both(input, other, out)
 logcumsumexp(input, dim, *, out=None) = logcumsumexp(input, dim, out=out)
 logdet(input) = logdet(input)
 logsumexp(input, dim, keepdim=False, *, out=None) = log_of_sum(input, dim, keepdim, out)
@@ -122,6 +123,7 @@ lu_solve(b, LU_data, LU_pivots, *, out=None)
 masked_fill(input, mask, value) = masked_fill(input, mask, fitting(input, value))
 masked_scatter(input, mask, source) = masked_scatter(*(broadcast_tensors(input, mask)), source)
 max(input, dim=None, keepdim=False, *, other=None, out=None) = extreme("max", input, dim, keepdim, other, out)
+matrix_exp(input) = in_float32(matrix_exp, input)
 mean(input, dim=None, keepdim=False, *, dtype=None, out=None)
     = mean(input, some(dim), keepdims=keepdim, dtype=dtype, out=out)
 median(input, dim=None, keepdim=False, *, out=None) = middle("median", input, dim, keepdim)
@@ -173,7 +175,8 @@ scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)
     = scatter_reduce(input, dim, index, of_dtype(input, src), reduce, include_self, out=out)
 select(input, dim, index) = select(input, dim, integer(index))
 select_scatter(input, src, dim, index) = select_scatter(input, src, dim, index)
-sgn(input, *, out=None) = sign(input, out=out)
+sgn(input, *, out=None) = signs(input, out)
+sign(input, *, out=None) = signs(input, out)
 sinc(input, *, out=None) = cardinal_sine(input, out)
 slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None) = slice_scatter(input, src, dim, start, end, step)
 slogdet(input, *, out=None) = named("slogdet", slogdet(input))
@@ -229,9 +232,8 @@ var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None)
 SAME_TORCH = """
 atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod column_stack combinations dstack
 get_num_threads hstack is_grad_enabled is_inference_mode_enabled is_tensor manual_seed initial_seed set_num_threads
-row_stack vstack celu selu set_float32_matmul_precision get_float32_matmul_precision conv1d conv2d conv3d
-conv_transpose1d conv_transpose2d conv_transpose3d enable_grad gru_cell inference_mode lstm_cell no_grad rnn_relu_cell
-rnn_tanh_cell set_grad_enabled
+row_stack vstack celu selu set_float32_matmul_precision get_float32_matmul_precision
+enable_grad gru_cell inference_mode lstm_cell no_grad rnn_relu_cell rnn_tanh_cell set_grad_enabled
 """
 
 TORCH = """
@@ -346,7 +348,8 @@ ones(*shape, size=None, out=None, dtype=None, layout=None, device=None, requires
     = made(ones(sizes(shape or (size,)), dtype=dtype, device=device, requires_grad=requires_grad), out)
 ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = ones_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
-pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False) = pairwise_distance(x1, x2, p, eps, keepdim)
+pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False)
+    = pairwise_distance(x1, x2, p, eps, keepdim) if x1.is_floating_point() else distance(x1, x2, p, eps, keepdim)
 pca_lowrank(A, q=None, center=True, niter=2) = pca_of_low_rank(A, q, center, niter)
 pixel_shuffle(input, upscale_factor) = pixel_shuffle(input, upscale_factor)
 pixel_unshuffle(input, downscale_factor) = pixel_unshuffle(input, downscale_factor)
@@ -363,9 +366,7 @@ randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None, la
         requires_grad=False)
     = made(whole(low, high, size, generator, dtype, device, requires_grad), out)
 randint_like(input, low, high=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
-        memory_format=None)
-    = randint_like(input, *(between(low, high)), dtype=dtype, device=device, generator=generator,
-        requires_grad=requires_grad)
+        memory_format=None) = made(whole_like(input, low, high, generator, dtype, device, requires_grad))
 randn(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
     = made(random_numbers(randn, sizes(shape or (size,)), dtype, device, generator, requires_grad), out)
 randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
@@ -512,7 +513,7 @@ new_zeros(input, *shape, size=None, dtype=None, device=None, requires_grad=False
     = made(zeros(sizes(shape or (size,)), dtype=dtype or input.dtype, device=device or input.device,
         requires_grad=requires_grad))
 ne_(input, other) = base.copy_(input, not_equal(input, other))
-normal_(input, mean=0, std=1, *, generator=None) = base.normal_(input, mean, std, generator=generator)
+normal_(input, mean=0, std=1, *, generator=None) = normal_here(input, mean, std, generator)
 not_equal_(input, other) = base.copy_(input, not_equal(input, other))
 numpy(input, *, force=False) = base.numpy(detach(input).cpu() if force else input)
 pow_(input, exponent) = powered_here(input, exponent)
@@ -527,7 +528,8 @@ scatter_reduce_(input, dim, index, src, reduce, *, include_self=True)
     = base.copy_(input, scatter_reduce(spared(input), dim, index, of_dtype(input, src), reduce, include_self))
 scatter_(input, dim, index, src=None, value=None, *, reduce=None)
     = base.copy_(input, scatter(spared(input), dim, index, source_of(input, src, value), **reducing(reduce)))
-sgn_(input) = base.sign_(input)
+sgn_(input) = signs_here(input)
+sign_(input) = signs_here(input)
 sinc_(input) = base.copy_(input, cardinal_sine(spared(input), None)) if input.is_complex() else base.sinc_(input)
 size(input, dim=None) = input.shape if dim is None else input.shape[dim]
 split(input, split_size, dim=0) = parts(input, split_size, dim)
@@ -543,7 +545,7 @@ transpose_(input, dim0, dim1) = reshaped(input, transpose(input, dim0, dim1))
 type(input, dtype=None, non_blocking=False) = typed(input, dtype)
 t_(input) = reshaped(input, input if input.ndim < 2 else transpose(input, 0, 1))
 unfold(input, dimension, size, step) = unfold(input, dimension, size, step)
-uniform_(input, *bounds, generator=None, **named) = base.uniform_(input, *limits(bounds, named, 0, 1), generator=generator)
+uniform_(input, *bounds, generator=None, **named) = uniform_here(input, *limits(bounds, named, 0, 1), generator)
 unsqueeze_(input, dim) = reshaped(input, expand_dims(input, dim))
 untyped_storage(input) = UntypedStorage(input)
 where(input, condition, other) = chosen(condition, input, other, None)

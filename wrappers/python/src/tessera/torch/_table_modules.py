@@ -23,7 +23,7 @@ ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None)
 ldl_solve(LD, pivots, B, *, hermitian=False, out=None) = ldl_solve(LD, pivots, B, hermitian=hermitian, out=out)
 lu(A, *, pivot=True, out=None) = (only(pivot, True, "torch.linalg.lu(): pivot"), lu(A, out=out))[1]
 matmul(input, other, *, out=None) = matmul(input, other, out=out)
-matrix_exp(input) = matrix_exp(input)
+matrix_exp(input) = in_float32(matrix_exp, input)
 matrix_power(input, n, *, out=None) = matrix_power(input, n, out=out)
 slogdet(A, *, out=None) = slogdet(A, out=out)
 solve(A, B, *, left=True, out=None) = solved(A, B, left, out)

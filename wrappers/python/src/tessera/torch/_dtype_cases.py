@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of torch on dtypes that PyTorch takes and the library's own functions do not, made of others that do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .. import _ops, linalg
+from .._core import TensorBase
+from .._dtypes import bool_, float32, promote_types
+from ._adapters import written
+from ._tensor import made
+
+
+def is_whole(input: Any) -> bool:
+    """True for integers and truth values."""
+    return not (input.dtype.is_floating_point or input.dtype.is_complex)
+
+
+def floats_of(*tensors: Any) -> list[Any]:
+    """The tensors, those of integers and truth values as float32."""
+    return [_ops.astype(tensor, float32) if is_whole(tensor) else tensor for tensor in tensors]
+
+
+def in_float32(function: Callable[[Any], Any], input: Any) -> Any:
+    """A function that has no 16-bit floats: its result is rounded once."""
+    if not input.dtype.is_floating_point or input.dtype.itemsize != 2:
+        return function(input)
+    return _ops.astype(function(_ops.astype(input, float32)), input.dtype)
+
+
+# ---- pointwise ----
+
+
+def signs(input: Any, out: Any) -> Any:
+    """torch.sign: truth values are their own signs."""
+    return written(input.clone(), out) if input.dtype is bool_ else _ops.sign(input, out=out)
+
+
+def signs_here(input: Any) -> Any:
+    return input if input.dtype is bool_ else TensorBase.sign_(input)
+
+
+def log_of_both(input: Any, other: Any, out: Any) -> Any:
+    """torch.logaddexp: of complex numbers the one with the larger real part, plus the logarithm of what the other adds."""
+    if not (input.dtype.is_complex or other.dtype.is_complex):
+        return _ops.logaddexp(input, other, out=out)
+    swapped = _ops.less(_ops.real(input), _ops.real(other))
+    larger, smaller = _ops.where(swapped, other, input), _ops.where(swapped, input, other)
+    step = _ops.where(_ops.isfinite(_ops.real(larger)), _ops.subtract(smaller, larger), 0)
+    return written(_ops.add(larger, _ops.log1p(_ops.exp(step))), out)
+
+
+def clipped(input: Any, low: Any, high: Any) -> Any:
+    """hardtanh of integers, whose limits lose their fractions."""
+    return _ops.clip(input, int(low), int(high))
+
+
+# ---- distances and losses ----
+
+
+def distance(first: Any, second: Any, p: float, eps: float, keepdim: bool) -> Any:
+    """pairwise_distance of any dtypes."""
+    return linalg.vector_norm(_ops.add(_ops.subtract(first, second), float(eps)), axis=-1, keepdims=keepdim, ord=p)
+
+
+def distance_by(p: float, eps: float) -> Callable[[Any, Any], Any]:
+    return lambda first, second: distance(first, second, p, eps, False)
+
+
+def ranked(first: Any, second: Any, target: Any, margin: Any, reduction: str) -> Any:
+    """margin_ranking_loss of integers."""
+    parts = _ops.add(_ops.multiply(_ops.negative(target), _ops.subtract(first, second)), float(margin))
+    loss = _ops.maximum(parts, 0)
+    if reduction not in ("mean", "sum"):
+        return loss
+    return _ops.mean(loss) if reduction == "mean" else _ops.sum(loss)
+
+
+def covariance(input: Any, correction: Any, fweights: Any, aweights: Any) -> Any:
+    """torch.cov, whose result has the dtype of the observations and their weights together."""
+    if aweights is not None:
+        input = _ops.astype(input, promote_types(input.dtype, aweights.dtype))
+    return _ops.cov(input, correction=correction, fweights=fweights, aweights=aweights)
+
+
+# ---- convolutions ----
+
+
+def convolved(convolve: Callable[..., Any], input: Any, weight: Any, bias: Any, *settings: Any) -> Any:
+    """A convolution; one of complex numbers is made of four of their parts."""
+    if not input.dtype.is_complex:
+        return convolve(input, weight, bias, *settings)
+    x, y, v, w = (part(t) for t in (input, weight) for part in (_ops.real, _ops.imag))
+    b, c = (None, None) if bias is None else (_ops.real(bias), _ops.imag(bias))
+    real = _ops.subtract(convolve(x, v, b, *settings), convolve(y, w, None, *settings))
+    imag = _ops.add(convolve(x, w, c, *settings), convolve(y, v, None, *settings))
+    return made(_ops.complex(real, imag))
+
+
+# ---- random numbers ----
+
+
+def dropped_alike(drop: Callable[..., Any], input: Any, p: float, training: bool) -> Any:
+    """Dropout of whole channels: both parts of a complex number have the same fate."""
+    if not input.dtype.is_complex:
+        return drop(input, p, training)
+    return _ops.multiply(input, drop(_ops.ones_like(_ops.real(input.detach())), p, training))
+
+
+def normal_here(input: Any, mean: Any, std: Any, generator: Any) -> Any:
+    """normal_: a complex number has two parts of half the variance each."""
+    if not input.dtype.is_complex:
+        return TensorBase.normal_(input, mean, std, generator=generator)
+    TensorBase.normal_(_ops.view_as_real(input), mean, std * math.sqrt(0.5), generator=generator)
+    return input
+
+
+def uniform_here(input: Any, low: Any, high: Any, generator: Any) -> Any:
+    """uniform_: of both parts of a complex number."""
+    if not input.dtype.is_complex:
+        return TensorBase.uniform_(input, low, high, generator=generator)
+    TensorBase.uniform_(_ops.view_as_real(input), low, high, generator=generator)
+    return input
+
+
+__all__ = [
+    "clipped", "convolved", "covariance", "distance", "distance_by", "dropped_alike", "floats_of", "in_float32", "is_whole", "log_of_both",
+    "normal_here", "ranked", "signs", "signs_here", "uniform_here",
+]  # fmt: skip

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""tessera.torch with integers, truth values, complex numbers and 16-bit floats; the expected values are PyTorch 2.15's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessera.torch as torch
+import tessera.torch.nn.functional as F
+
+WHOLE = [torch.uint8, torch.int8, torch.int32, torch.int64]
+
+
+def near(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(found.detach().numpy(), np.asarray(expected), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", WHOLE, ids=str)
+def test_activations_of_integers(dtype: Any) -> None:
+    x = torch.tensor([1, 2, 7], dtype=dtype)
+    for limited, expected in [
+        (F.threshold(x, 1, 9), [9, 2, 7]),
+        (F.hardtanh(x, 0.5, 2.5), [1, 2, 2]),
+        (F.relu6(x), [1, 2, 6]),
+    ]:
+        assert limited.dtype is dtype
+        assert limited.tolist() == expected
+    assert F.softsign(x).dtype is torch.float32
+    near(F.softsign(x), [1 / 2, 2 / 3, 7 / 8])
+    near(F.tanhshrink(x), [1 - np.tanh(1), 2 - np.tanh(2), 7 - np.tanh(7)])
+    y = x.clone()
+    assert F.relu6(y, inplace=True) is y or y.tolist() == [1, 2, 6]
+    assert y.tolist() == [1, 2, 6]
+
+
+@pytest.mark.parametrize("dtype", WHOLE, ids=str)
+def test_losses_and_distances_of_integers(dtype: Any) -> None:
+    x, y = torch.tensor([[1, 2, 2]], dtype=dtype), torch.tensor([[0, 0, 0]], dtype=dtype)
+    near(F.pairwise_distance(x, y, eps=0), [3])
+    near(torch.pairwise_distance(x, y, p=1, eps=0), [5])
+    near(F.triplet_margin_loss(x, y, x, margin=1, eps=0), 4)
+    near(F.cosine_embedding_loss(x, x, torch.ones(1)), 0)
+    near(F.poisson_nll_loss(x, x, log_input=False, eps=0, reduction="sum"), 1 + 2 * (2 - 2 * np.log(2)))
+    near(F.margin_ranking_loss(x.reshape(3), y.reshape(3), torch.ones(3, dtype=torch.int64), margin=1.5), 0.5 / 3)
+
+
+def test_truth_values() -> None:
+    truths = torch.tensor([True, False])
+    assert torch.sign(truths).tolist() == torch.sgn(truths).tolist() == truths.clone().sign_().tolist() == [True, False]
+    torch.manual_seed(0)
+    drawn = torch.randint(0, 2, (1000,), dtype=torch.bool)
+    assert drawn.dtype is torch.bool
+    assert 400 < int(drawn.sum()) < 600
+    assert torch.randint_like(drawn, 1).tolist() == [False] * 1000
+    assert torch.randint_like(truths, 5, dtype=torch.int8).dtype is torch.int8
+    with pytest.raises(ValueError, match="between 0 and 2"):
+        torch.randint(3, (2,), dtype=torch.bool)
+
+
+def test_sum_to_size_sums_integers_as_int64() -> None:
+    x = torch.tensor([[100, 200], [100, 200]], dtype=torch.uint8)
+    assert (x.sum_to_size(1, 2).dtype, x.sum_to_size(1, 2).tolist()) == (torch.int64, [[200, 400]])
+    assert x.sum_to_size(2, 2).dtype is torch.uint8
+    assert torch.tensor(3, dtype=torch.uint8).sum_to_size(()).dtype is torch.int64
+
+
+def test_covariance_has_the_dtype_of_observations_and_weights_together() -> None:
+    found = torch.cov(torch.tensor([1.0, 2.0, 4.0]).half(), aweights=torch.tensor([1.0, 1.0, 2.0]))
+    assert found.dtype is torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_matrix_exp_of_16_bits(dtype: Any) -> None:
+    x = torch.tensor([[0.0, 1.0], [0.0, 0.0]], dtype=dtype, requires_grad=True)
+    found = torch.linalg.matrix_exp(x)
+    assert found.dtype is torch.matrix_exp(x).dtype is dtype
+    assert found.tolist() == [[1, 1], [0, 1]]
+    found.sum().backward()
+    assert x.grad.dtype is dtype
+
+
+# ---- complex numbers ----
+
+Z = np.array([0.3 - 2.5j, -1.2 + 0.4j, 2 + 1j])
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (F.softsign, Z / (1 + np.abs(Z))),
+        (F.tanhshrink, Z - np.tanh(Z)),
+        (F.silu, Z / (1 + np.exp(-Z))),
+        (lambda z: F.pairwise_distance(z, z * 1j, eps=0), np.linalg.norm(Z - Z * 1j)),
+        (lambda z: F.triplet_margin_loss(z, z * 1j, z + 1, margin=2.0, eps=0), 2 + np.linalg.norm(Z - Z * 1j) - np.sqrt(3)),
+        # The value beyond pi is PyTorch's: the larger number plus the logarithm of what the other adds.
+        (lambda z: torch.logaddexp(z, z - 5j), Z + np.log1p(np.exp(-5j))),
+        (lambda z: torch.logaddexp(z * 0 - np.inf, z), Z),
+    ],
+)
+def test_functions_of_complex_numbers(function: Callable[..., Any], expected: Any) -> None:
+    z = torch.tensor(Z.tolist(), dtype=torch.complex128, requires_grad=True)
+    found = function(z)
+    near(found, expected)
+    slope = torch.autograd.grad(found.abs().sum(), z)[0]
+    assert bool(torch.isfinite(torch.view_as_real(slope)).all())
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_convolutions_of_complex_numbers(axes: int, transposed: bool) -> None:
+    convolve = getattr(F, f"conv_transpose{axes}d" if transposed else f"conv{axes}d")
+    rng = np.random.default_rng(axes)
+
+    def draw(*shape: int) -> Any:
+        values = rng.standard_normal((2, *shape))
+        return torch.complex(*(torch.tensor(part) for part in values))
+
+    x, w, b = draw(2, 2, *[4] * axes), draw(2, 2, *[2] * axes), draw(2)
+    found = convolve(x, w, b, stride=2)
+    # A real matrix of twice the channels: (v + iw)(x + iy) = (vx - wy) + i(wx + vy).
+    parts = torch.cat([x.real, x.imag], 1)
+    axis = 0 if transposed else 1  # of the channels of the input
+    upper, lower = torch.cat([w.real, -w.imag], axis), torch.cat([w.imag, w.real], axis)
+    both = convolve(parts, torch.cat([upper, lower], 1 - axis), torch.cat([b.real, b.imag]), stride=2)
+    near(found.real, both[:, :2].numpy())
+    near(found.imag, both[:, 2:].numpy())
+    assert getattr(torch, convolve.__name__)(x, w, b, stride=2).tolist() == found.tolist()
+
+
+def test_dropout_of_channels_keeps_both_parts_or_none() -> None:
+    x = torch.ones(20, 10, 2, 2, dtype=torch.complex64) * (1 + 2j)
+    torch.manual_seed(0)
+    found = F.dropout2d(x, 0.5)
+    kept = found.abs() > 0
+    assert 0 < int(kept.sum()) < kept.numel()
+    near(found, np.where(kept.numpy(), 2 + 4j, 0))
+    assert bool((kept == kept[:, :, :1, :1]).all())
+
+
+def test_random_complex_numbers_in_place() -> None:
+    torch.manual_seed(0)
+    z = torch.empty(20000, dtype=torch.complex64)
+    assert z.normal_(1, 2) is z
+    assert abs(complex(z.mean()) - (1 + 1j)) < 0.1
+    assert abs(float(z.real.var()) - 2) < 0.1
+    z.uniform_(-3, -2)
+    for part in (z.real, z.imag):
+        assert -3 <= float(part.min()) < -2.9 < -2.1 < float(part.max()) <= -2
