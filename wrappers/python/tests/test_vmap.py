@@ -447,3 +447,17 @@ def test_the_same_random_numbers_are_those_of_every_chunk() -> None:
         same(got, expected)
     apart = vmap(lambda s: ts.rand((4,)) + s, randomness="different", chunk_size=1)(ts.zeros((2,)))
     assert (apart[0] != apart[1]).any()
+
+
+@pytest.mark.filterwarnings("ignore:vmap")
+def test_losses_take_a_weight_for_each_element() -> None:
+    x, target, weight = ts.randn((3, 2, 4)), ts.ones((3, 2, 4)), ts.rand((2, 4))
+    f = lambda x, t: F.multilabel_soft_margin_loss(x, t, weight)  # noqa: E731
+    same(vmap(f)(x, target), rows(f, x, target))
+
+
+def test_what_is_gathered_from_a_number_has_the_axes_of_the_index() -> None:
+    x, index = ts.asarray([1.0, 2.0]), ts.asarray([0])
+    for f in (lambda x: ts.gather(x, 0, index), lambda x: ts.gather(x, 0, ts.asarray(0))):
+        same(vmap(f)(x), rows(f, x))
+    assert vmap(lambda x: ts.gather(x, 0, index))(x).shape == (2, 1)

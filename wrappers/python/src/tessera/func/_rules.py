@@ -121,7 +121,11 @@ def _of_numbers(made: Call, changed: dict[str, Any], bare: bool = True) -> Any:
             if axis is not None:
                 shifted(made.name, axis, 0)
         changed[name] = (1,) if many else 1
-    return wrapped(_without_axis(made.plain(**changed)), made.level)
+    result = made.plain(**changed)
+    # What is gathered has the axes of the index.
+    index = made.given.get("indices", made.given.get("index"))
+    kept = made.name in ("gather", "take_along_axis") and rank_of(index) > 0
+    return wrapped(result if kept else _without_axis(result), made.level)
 
 
 def _without_axis(result: Any) -> Any:
@@ -248,7 +252,10 @@ def loss(made: Call) -> Any:
 
 
 def fold_loss(made: Call) -> Any:
-    found = _fold(made, reduction="none")
+    # A weight for each class is the same in every row; one for each element is not.
+    weight = made.given.get("weight")
+    of_elements = is_tensor(weight) and rank_of(weight) > 1
+    found = None if of_elements else _fold(made, reduction="none")
     return loop(made) if found is None else reduced(found[0], made.given.get("reduction", "mean"), made.level)
 
 
