@@ -156,8 +156,10 @@ static PyObject* tpy_move(PyObject* self, tsr_dtype dtype, int32_t type, int32_t
   tsr_tensor out = NULL;
   tsr_status status;
   TPY_CALL(status, tsr_to(tpy_handle(self), type, index, dtype, copy, non_blocking, &out));
-  if (status != TSR_OK && tpy_handle(self) == NULL)
-    return tpy_blank_converted(self, dtype, type, index, copy);
+  if (status != TSR_OK && tpy_handle(self) == NULL) {
+    const int may = copy ? TPY_MUST_COPY : TPY_MAY_COPY;  // to() copies where it has to
+    return tpy_blank_converted(self, dtype, type, index, may);
+  }
   return tpy_result_alias(status, out, self);
 }
 

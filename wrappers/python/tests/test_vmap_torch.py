@@ -66,3 +66,9 @@ def test_a_call_inside_vmap_gives_what_a_loop_gives(row: str) -> None:
             assert whole[sample].shape == want[place].shape
             assert whole.dtype is want[place].dtype
             np.testing.assert_allclose(whole[sample].numpy(), want[place].detach().numpy(), 1e-4, 1e-5)
+
+
+def test_a_masked_argmax_converts_inside_vmap() -> None:
+    x = torch.tensor([[1.0, 3, 2], [5, 4, 0]])
+    found = torch.vmap(lambda row: torch.masked.argmax(row))(x)
+    assert found.tolist() == [1, 0] and found.dtype is torch.float32
