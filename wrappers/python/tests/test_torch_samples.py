@@ -425,6 +425,15 @@ def test_ravel_copies_what_has_gaps() -> None:
     assert x.sum().item() == 16
 
 
+def test_copies_and_new_matrices_are_contiguous() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    found = torch.transpose_copy(x, 0, 1)
+    assert found.is_contiguous() and found.tolist() == x.T.tolist()
+    assert all(part.is_contiguous() for part in torch.gradient(x[:, :2]))
+    packed, pivots = torch.linalg.lu_factor(torch.tensor([[1.0, 2], [3, 4]]))
+    assert torch.lu_unpack(packed, pivots).P.is_contiguous()
+
+
 def test_rrelu_in_place_has_a_gradient() -> None:
     x = torch.tensor([-1.0, 2.0], requires_grad=True)
     torch.nn.functional.rrelu(x * 1, 0.25, 0.75, inplace=True).sum().backward()

@@ -172,7 +172,9 @@ def _copy(name: str) -> Any:
 
 
 def _copies(results: Any) -> Any:
-    return results.clone() if isinstance(results, Tensor) else tuple(map(_copies, results))
+    if not isinstance(results, Tensor):
+        return tuple(map(_copies, results))
+    return results.clone() if results.is_contiguous() else results.contiguous()
 
 
 _ON_DEMAND = frozenset(["compiler", "hub", "jit", "masked", "multiprocessing", "serialization", "testing", "types"])  # when asked for

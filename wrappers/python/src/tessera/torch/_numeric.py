@@ -51,7 +51,7 @@ def _slope(input: Any, step: Any, axis: int, order: int) -> Any:
     if order == 2:
         first = first + (first - slope[..., 1:2]) * gaps[:1] / (gaps[:1] + gaps[1:2])
         last = last + (last - slope[..., -2:-1]) * gaps[-1:] / (gaps[-1:] + gaps[-2:-1])
-    return _ops.moveaxis(_ops.concat([first, inside, last], -1), -1, axis)
+    return _ops.contiguous(_ops.moveaxis(_ops.concat([first, inside, last], -1), -1, axis))
 
 
 def counted_in_boxes(input: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
@@ -254,7 +254,7 @@ def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
             here = places[..., step : step + 1].clone()
             places[..., step : step + 1] = _ops.take_along_axis(places, other, -1)
             places = _ops.scatter(places, -1, other, here)
-        matrix = _ops.matrix_transpose(_ops.astype(_ops.one_hot(places, rows), packed.dtype))
+        matrix = _ops.contiguous(_ops.matrix_transpose(_ops.astype(_ops.one_hot(places, rows), packed.dtype)))
     return named("lu_unpack", (matrix, lower, upper))
 
 
