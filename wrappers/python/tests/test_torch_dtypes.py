@@ -39,6 +39,21 @@ def test_activations_of_integers(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", WHOLE, ids=str)
+def test_the_largest_of_integers_in_windows(dtype: Any) -> None:
+    x = torch.tensor([[[[3, 1, 4, 1], [5, 9, 2, 6]]]], dtype=dtype)
+    values, places = F.max_pool2d(x, 2, return_indices=True)
+    assert (values.dtype, values.tolist(), places.tolist()) == (dtype, [[[[9, 6]]]], [[[[5, 7]]]])
+    assert F.max_pool1d(x[0], 2).tolist() == [[[3, 4], [9, 6]]]
+    assert torch.max_pool3d(x, (1, 2, 2)).tolist() == [[[[9, 6]]]]
+
+
+def test_pooling_refuses_integers_that_float64_does_not_hold() -> None:
+    x = torch.tensor([[[2**53 + 1, 2**53]]])
+    with pytest.raises(TypeError, match="2\\^53"):
+        F.max_pool1d(x, 2)
+
+
+@pytest.mark.parametrize("dtype", WHOLE, ids=str)
 def test_losses_and_distances_of_integers(dtype: Any) -> None:
     x, y = torch.tensor([[1, 2, 2]], dtype=dtype), torch.tensor([[0, 0, 0]], dtype=dtype)
     near(F.pairwise_distance(x, y, eps=0), [3])
@@ -60,6 +75,13 @@ def test_truth_values() -> None:
     assert torch.randint_like(truths, 5, dtype=torch.int8).dtype is torch.int8
     with pytest.raises(ValueError, match="between 0 and 2"):
         torch.randint(3, (2,), dtype=torch.bool)
+
+
+def test_addr_of_truth_values_joins_them() -> None:
+    x, a, b = torch.tensor([[True, False], [False, False]]), torch.tensor([False, True]), torch.tensor([True, False])
+    assert torch.addr(x, a, b).tolist() == [[True, False], [True, False]]
+    assert x.addr(a, b, beta=0).tolist() == [[False, False], [True, False]]
+    assert x.clone().addr_(a, b, alpha=0).tolist() == x.tolist()
 
 
 def test_sum_to_size_sums_integers_as_int64() -> None:

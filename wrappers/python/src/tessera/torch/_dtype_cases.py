@@ -12,6 +12,7 @@ from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import bool_, float32, promote_types
 from ._adapters import written
+from ._numeric import product_added, product_added_here
 from ._tensor import made
 
 
@@ -42,6 +43,20 @@ def signs(input: Any, out: Any) -> Any:
 
 def signs_here(input: Any) -> Any:
     return input if input.dtype is bool_ else TensorBase.sign_(input)
+
+
+def outer_added(input: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any, out: Any) -> Any:
+    """torch.addr: of truth values "or" is the sum and "and" the product."""
+    if not (input.dtype is vec1.dtype is vec2.dtype is bool_):
+        return product_added(_ops.addr, input, vec1, vec2, beta, alpha, out)
+    products = _ops.logical_and(_ops.expand_dims(vec1, -1), vec2)
+    return written(_ops.logical_or(_ops.logical_and(input, bool(beta)), _ops.logical_and(products, bool(alpha))), out)
+
+
+def outer_added_here(input: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
+    if input.dtype is bool_:
+        return TensorBase.copy_(input, outer_added(input, vec1, vec2, beta, alpha, None))
+    return product_added_here("addr", input, vec1, vec2, beta, alpha)
 
 
 def log_of_both(input: Any, other: Any, out: Any) -> Any:
@@ -128,6 +143,6 @@ def uniform_here(input: Any, low: Any, high: Any, generator: Any) -> Any:
 
 
 __all__ = [
-    "clipped", "convolved", "covariance", "distance", "distance_by", "dropped_alike", "floats_of", "in_float32", "is_whole", "log_of_both",
-    "normal_here", "ranked", "signs", "signs_here", "uniform_here",
+    "clipped", "convolved", "covariance", "distance", "distance_by", "dropped_alike", "floats_of", "in_float32", "is_whole",
+    "log_of_both", "normal_here", "outer_added", "outer_added_here", "ranked", "signs", "signs_here", "uniform_here",
 ]  # fmt: skip

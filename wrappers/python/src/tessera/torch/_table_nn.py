@@ -154,21 +154,21 @@ margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=
         reduction))
 max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
         return_indices=False)
-    = tuple(max_pool1d_with_positions(input, kernel_size, stride, padding, dilation, ceil_mode))
+    = largest(None, max_pool1d_with_positions, True, input, kernel_size, stride, padding, dilation, ceil_mode)
 max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
         return_indices=False)
-    = tuple(max_pool2d_with_positions(input, kernel_size, stride, padding, dilation, ceil_mode))
+    = largest(None, max_pool2d_with_positions, True, input, kernel_size, stride, padding, dilation, ceil_mode)
 max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
         return_indices=False)
-    = tuple(max_pool3d_with_positions(input, kernel_size, stride, padding, dilation, ceil_mode))
+    = largest(None, max_pool3d_with_positions, True, input, kernel_size, stride, padding, dilation, ceil_mode)
 max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False)
-    = with_places(max_pool1d, max_pool1d_with_positions, return_indices, input, kernel_size, stride, padding,
+    = largest(max_pool1d, max_pool1d_with_positions, return_indices, input, kernel_size, stride, padding,
         dilation, ceil_mode)
 max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False)
-    = with_places(max_pool2d, max_pool2d_with_positions, return_indices, input, kernel_size, stride, padding,
+    = largest(max_pool2d, max_pool2d_with_positions, return_indices, input, kernel_size, stride, padding,
         dilation, ceil_mode)
 max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False)
-    = with_places(max_pool3d, max_pool3d_with_positions, return_indices, input, kernel_size, stride, padding,
+    = largest(max_pool3d, max_pool3d_with_positions, return_indices, input, kernel_size, stride, padding,
         dilation, ceil_mode)
 max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None)
     = max_unpool1d(input, indices, kernel_size, stride, padding, output_size)

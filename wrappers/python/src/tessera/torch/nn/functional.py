@@ -12,11 +12,13 @@ from tessera.nn._table import limited
 
 from ... import _ops
 from ..._core import TensorBase
-from ..._errors import InvalidValueError, ShapeError
+from ..._dtypes import bool_, float64
+from ..._errors import DTypeError, InvalidValueError, ShapeError
 from ..._variadic import broadcast_tensors
 from ...func._batched import Batched
 from .. import _rows, _table_nn
 from .._adapters import only
+from .._dtype_cases import is_whole
 from .._namespace import lookup, space
 from .._results import written
 
@@ -29,6 +31,17 @@ def _open_sizes(input: Any, output_size: Any, count: int) -> Any:
 
 def _with_places(plain: Any, positions: Any, wanted: bool, *args: Any) -> Any:
     return tuple(positions(*args)) if wanted else plain(*args)
+
+
+def _largest(plain: Any, positions: Any, wanted: bool, input: Any, *args: Any) -> Any:
+    """max_pool; integers are compared as float64, which holds all that it takes."""
+    if not is_whole(input) or input.dtype is bool_:
+        return _with_places(plain, positions, wanted, input, *args)
+    if input.dtype.itemsize == 8 and input.numel() and (_ops.amax(input) > 2**53 or _ops.amin(input) < -(2**53)):
+        raise DTypeError(f"max_pool: input: expected numbers between -2^53 and 2^53 for {input.dtype}, got larger ones")
+    values, places = positions(_ops.astype(input, float64), *args)
+    values = _ops.astype(values, input.dtype)
+    return (values, places) if wanted else values
 
 
 def _implied(input: Any, dim: Any) -> int:
@@ -156,7 +169,7 @@ def _classes_of(input: Any, weight: Any, bias: Any) -> Any:
 _SPACE = space(
     ignored=_ignored, attended=_attended, by_vector=_by_vector, classes_of=_classes_of,
     open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, same_shape=same_shape, rows_of=_rows_of,
-    compared=_compared, probabilities=probabilities, of_one_shape=of_one_shape, apart=_apart, dropped=_dropped, of_length_one=_of_length_one,
+    compared=_compared, largest=_largest, probabilities=probabilities, of_one_shape=of_one_shape, apart=_apart, dropped=_dropped, of_length_one=_of_length_one,
     plain_threshold=_F.threshold, limited=limited,
     pad_=_F.pad, **({"unfold_image": getattr(_F, "unfold")} if hasattr(_F, "unfold") else {}),  # noqa: B009
 )  # fmt: skip
