@@ -61,6 +61,8 @@ def test_losses_and_distances_of_integers(dtype: Any) -> None:
     near(F.triplet_margin_loss(x, y, x, margin=1, eps=0), 4)
     near(F.cosine_embedding_loss(x, x, torch.ones(1)), 0)
     near(F.poisson_nll_loss(x, x, log_input=False, eps=0, reduction="sum"), 1 + 2 * (2 - 2 * np.log(2)))
+    with pytest.raises(ValueError, match="reduction"):
+        F.margin_ranking_loss(x, x, x, reduction="product")
     near(F.margin_ranking_loss(x.reshape(3), y.reshape(3), torch.ones(3, dtype=torch.int64), margin=1.5), 0.5 / 3)
 
 
@@ -89,6 +91,24 @@ def test_sum_to_size_sums_integers_as_int64() -> None:
     assert (x.sum_to_size(1, 2).dtype, x.sum_to_size(1, 2).tolist()) == (torch.int64, [[200, 400]])
     assert x.sum_to_size(2, 2).dtype is torch.uint8
     assert torch.tensor(3, dtype=torch.uint8).sum_to_size(()).dtype is torch.int64
+
+
+@pytest.mark.parametrize(
+    ("equation", "count", "dtype", "first"),
+    [
+        ("ij->", 1, torch.int64, 900),
+        ("ij -> i", 1, torch.int64, 300),
+        ("ii", 1, torch.int64, 300),
+        ("ij->ji", 1, torch.uint8, 100),
+        ("ij,kl->ik", 2, torch.int64, 90000),
+        ("ij,kj->ik", 2, torch.uint8, 30000 % 256),
+    ],
+)
+def test_einsum_sums_integers_of_one_operand_as_int64(equation: str, count: int, dtype: Any, first: int) -> None:
+    x = torch.full((3, 3), 100, dtype=torch.uint8)
+    for found in (torch.einsum(equation, *[x] * count), torch.einsum(equation, [x] * count)):
+        assert found.dtype is dtype
+        assert found.flatten()[0].item() == first
 
 
 def test_covariance_has_the_dtype_of_observations_and_weights_together() -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 from .. import _ops, linalg
 from .._core import TensorBase
-from .._dtypes import bool_, float32, promote_types
+from .._dtypes import bool_, float32, int64, promote_types, uint64
+from .._errors import InvalidValueError
 from ._adapters import written
 from ._numeric import product_added, product_added_here
 from ._tensor import made
@@ -31,6 +32,22 @@ def in_float32(function: Callable[[Any], Any], input: Any) -> Any:
     if not input.dtype.is_floating_point or input.dtype.itemsize != 2:
         return function(input)
     return _ops.astype(function(_ops.astype(input, float32)), input.dtype)
+
+
+def by_equation(equation: Any, operands: tuple[Any, ...]) -> Any:
+    """torch.einsum: integers are summed as int64 where the sum is over an axis of one operand alone."""
+    given = operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
+    whole = isinstance(equation, str) and all(isinstance(x, TensorBase) and is_whole(x) and x.dtype is not uint64 for x in given)
+    if whole and _sums_one(equation.replace(" ", "")):
+        return linalg.einsum(equation, *[_ops.astype(x, int64) for x in given])
+    return linalg.einsum(equation, *operands)
+
+
+def _sums_one(equation: str) -> bool:
+    inputs, arrow, output = equation.partition("->")
+    labels = set(filter(str.isalpha, inputs))
+    kept = set(output) if arrow else {label for label in labels if inputs.count(label) == 1}
+    return any(sum(label in term for term in inputs.split(",")) == 1 for label in labels - kept)
 
 
 # ---- pointwise ----
@@ -90,9 +107,9 @@ def ranked(first: Any, second: Any, target: Any, margin: Any, reduction: str) ->
     """margin_ranking_loss of integers."""
     parts = _ops.add(_ops.multiply(_ops.negative(target), _ops.subtract(first, second)), float(margin))
     loss = _ops.maximum(parts, 0)
-    if reduction not in ("mean", "sum"):
-        return loss
-    return _ops.mean(loss) if reduction == "mean" else _ops.sum(loss)
+    if reduction not in ("mean", "sum", "none"):
+        raise InvalidValueError(f'margin_ranking_loss: reduction: expected "mean", "sum" or "none", got "{reduction}"')
+    return loss if reduction == "none" else _ops.mean(loss) if reduction == "mean" else _ops.sum(loss)
 
 
 def covariance(input: Any, correction: Any, fweights: Any, aweights: Any) -> Any:
@@ -143,6 +160,6 @@ def uniform_here(input: Any, low: Any, high: Any, generator: Any) -> Any:
 
 
 __all__ = [
-    "clipped", "convolved", "covariance", "distance", "distance_by", "dropped_alike", "floats_of", "in_float32", "is_whole",
+    "by_equation", "clipped", "convolved", "covariance", "distance", "distance_by", "dropped_alike", "floats_of", "in_float32", "is_whole",
     "log_of_both", "normal_here", "outer_added", "outer_added_here", "ranked", "signs", "signs_here", "uniform_here",
 ]  # fmt: skip

@@ -288,7 +288,7 @@ cosine_similarity(x1, x2, dim=1, eps=1e-08) = cosine_similarity(x1, x2, dim, eps
 cumulative_trapezoid(y, x=None, *, dx=1, dim=-1) = cumulative_trapezoid(y, x, dx, dim)
 dropout(input, p, train) = dropout(input, p, train)
 dropout_(input, p, train) = dropout_(input, p, train)
-einsum(equation, *operands) = einsum(equation, *operands)
+einsum(equation, *operands) = by_equation(equation, operands)
 embedding(weight, indices, padding_idx=None, scale_grad_by_freq=False, sparse=False)
     = embedding(indices, weight, padding_idx)
 empty(*shape, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
