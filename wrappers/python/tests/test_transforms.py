@@ -165,7 +165,7 @@ CHECKS: dict[str, tuple[Any, Any, Any]] = {
     "half_open_interval": (constraints.half_open_interval(0.0, 1.0), [0.0, 1.0], [1, 0]),
     "integer_interval": (constraints.integer_interval(0, 2), [0.0, 0.5, 3.0], [1, 0, 0]),
     "simplex": (constraints.simplex, [[0.25, 0.75], [0.5, 0.75], [-0.5, 1.5]], [1, 0, 0]),
-    "multinomial": (constraints.multinomial(3), [[1.0, 2.0], [2.0, 2.0], [0.5, 1.0]], [1, 0, 0]),
+    "multinomial": (constraints.multinomial(3), [[1.0, 2.0], [2.0, 2.0], [0.5, 1.0], [-1.0, 1.0]], [1, 0, 1, 0]),
     "lower_cholesky": (constraints.lower_cholesky, [[[1.0, 0.0], [5.0, 2.0]], [[1.0, 1.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, -1.0]]], [1, 0, 0]),
     "symmetric": (constraints.symmetric, [[[1.0, 2.0], [2.0, 1.0]], [[1.0, 0.0], [2.0, 1.0]]], [1, 0]),
     "positive_definite": (constraints.positive_definite, [[[2.0, 1.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]], [1, 0]),

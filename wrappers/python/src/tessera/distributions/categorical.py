@@ -49,6 +49,12 @@ class _Chance(Distribution):
         return logits_to_probs(self.logits, is_binary=True)
 
     @property
+    def param_shape(self) -> Shape:
+        """The shape of the parameters."""
+        shape: Shape = self._given.shape
+        return shape
+
+    @property
     def _given(self) -> Tensor:
         given: Tensor = self.__dict__.get("probs", self.__dict__.get("logits"))
         return given

@@ -63,6 +63,8 @@ def _below(c: Any) -> Transform:
 
 
 def _between(c: Any) -> Transform:
+    if isinstance(c.lower_bound, (int, float)) and c.lower_bound == 0 and c.upper_bound == 1:
+        return transforms.SigmoidTransform()
     return _shifted(transforms.SigmoidTransform(), c.lower_bound, c.upper_bound - c.lower_bound)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _ops
+from .._dtypes import bool_
 from .._errors import InvalidValueError
 from .._tensor import Tensor
 from ._values import Value, all_rightmost, eps_of, sum_rightmost
@@ -192,7 +193,7 @@ class Simplex(Constraint):
 
 
 class Multinomial(Constraint):
-    """Vectors of counts whose sum is at most a bound."""
+    """Vectors of numbers of at least 0 whose sum is at most a bound; fractions are shares of counts, as in PyTorch."""
 
     is_discrete = True
     event_dim = 1
@@ -201,15 +202,15 @@ class Multinomial(Constraint):
         self.upper_bound = upper_bound
 
     def check(self, value: Tensor) -> Tensor:
-        counts = _ops.logical_and(_whole(value), value >= 0)
-        return _ops.logical_and(_ops.all(counts, -1), _ops.less_equal(sum_rightmost(value, 1), self.upper_bound))
+        return _ops.logical_and(_ops.all(value >= 0, -1), _ops.less_equal(sum_rightmost(value, 1), self.upper_bound))
 
 
 class Square(Constraint):
     event_dim = 2
 
     def check(self, value: Tensor) -> Tensor:
-        return _ops.full(value.shape[:-2], value.shape[-2] == value.shape[-1], device=value.device)
+        one = _ops.sum(value, (-2, -1))  # for each matrix, of the caller's class of tensors
+        return _ops.full_like(one, value.shape[-2] == value.shape[-1], dtype=bool_)
 
 
 class Symmetric(Square):
@@ -296,7 +297,7 @@ class Stack(Constraint):
 
 
 def _whole(value: Tensor) -> Tensor:
-    return _ops.floor(value) == value
+    return _ops.logical_and(_ops.floor(value) == value, _ops.isfinite(value))
 
 
 def _bound(bound: Any) -> Any:

@@ -26,8 +26,10 @@ from .normal import HALF_LOG_TWO_PI, HalfNormal, Normal
 
 
 def _relative(p: Tensor, q: Tensor) -> Tensor:
-    """p log(p / q), 0 where p is 0 and infinite where only q is."""
-    terms = _ops.xlogy(p, p) - _ops.xlogy(p, q)
+    """p log(p / q), 0 where p is 0 and infinite where only q is. There the gradient leaves out the logarithm, whose own would
+    make all gradients NaN."""
+    terms = p * (_ops.log(_ops.where(p == 0, 1.0, p)) - _ops.log(_ops.where(q == 0, 1.0, q)))
+    terms = _ops.where(p == 0, p, terms)
     return _ops.where(_ops.logical_and(q == 0, p > 0), math.inf, terms)
 
 
@@ -265,7 +267,7 @@ def _gamma_gumbel(p: Gamma, q: Gumbel) -> Tensor:
 def _infinite(p: Distribution, q: Distribution) -> Tensor:
     """p has values that q excludes."""
     shape = _ops.broadcast_tensors([_ops.empty(p.batch_shape), _ops.empty(q.batch_shape)])[0].shape
-    return _ops.full(shape, math.inf)
+    return _ops.full(shape, math.inf, dtype=p.mean.dtype, device=p.mean.device)
 
 
 _LINE: tuple[type[Distribution], ...] = (Normal, Laplace, Gumbel, Cauchy)

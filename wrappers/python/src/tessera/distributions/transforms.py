@@ -171,7 +171,7 @@ class ReshapeTransform(Transform):
         return _ops.reshape(y, self.inverse_shape(y.shape))
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return _ops.zeros(x.shape[: x.ndim - len(self.in_shape)], dtype=x.dtype, device=x.device)
+        return sum_rightmost(_ops.zeros_like(x), len(self.in_shape))
 
     def forward_shape(self, shape: ShapeLike) -> Shape:
         return _replaced(shape_of(shape, "shape"), self.in_shape, self.out_shape)

@@ -15,6 +15,7 @@ from typing import Any
 
 import tessera.torch
 from tessera import _dtypes
+from tessera.torch import distributions
 from tessera.torch._absent import Absent
 
 
@@ -28,11 +29,7 @@ _FILES = {
     "distributed": "c10d_logger constants device_mesh distributed_c10d rendezvous utils",
     "distributed.algorithms": "join",
     "distributed.optim": "zero_redundancy_optimizer",
-    "distributions": "bernoulli beta binomial categorical cauchy chi2 constraint_registry continuous_bernoulli dirichlet distribution "
-    "exp_family exponential fishersnedecor gamma generalized_pareto geometric gumbel half_cauchy half_normal independent "
-    "inverse_gamma kumaraswamy laplace lkj_cholesky log_normal logistic_normal lowrank_multivariate_normal mixture_same_family "
-    "multinomial multivariate_normal negative_binomial normal one_hot_categorical pareto poisson relaxed_bernoulli "
-    "relaxed_categorical studentT transformed_distribution uniform von_mises weibull wishart",
+    "distributions": distributions.FILES,
     "jit": "_async _freeze _script _trace annotations frontend",
     "multiprocessing": "pool queue reductions spawn",
     "nn": "common_types grad parameter",

@@ -7,14 +7,25 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import sys
 from typing import Any
 
 from . import _rows
 from ._names import NAMES as _NAMES
 from ._tensor import Size, retyped
 
-_SHAPES = ("batch_shape", "event_shape")
+_SHAPES = ("batch_shape", "event_shape", "param_shape")
 _MODULES = ("constraints", "kl", "transforms", "utils")  # modules of the library's
+# Files of PyTorch's package, which programs name: this module stands for them. The library has files of the same names, whose
+# classes give its own tensors.
+FILES = """
+bernoulli beta binomial categorical cauchy chi2 constraint_registry continuous_bernoulli dirichlet distribution exp_family
+exponential fishersnedecor gamma generalized_pareto geometric gumbel half_cauchy half_normal independent inverse_gamma kumaraswamy
+laplace lkj_cholesky log_normal logistic_normal lowrank_multivariate_normal mixture_same_family multinomial multivariate_normal
+negative_binomial normal one_hot_categorical pareto poisson relaxed_bernoulli relaxed_categorical studentT transformed_distribution
+uniform von_mises weibull wishart
+"""
+_FILES = frozenset(FILES.split())
 
 
 def _plain() -> Any:
@@ -60,6 +71,8 @@ def _adapted(plain: type) -> Any:
         for name, member in vars(base).items():
             if not name.startswith("_") and (isinstance(member, property) or callable(member)) and not isinstance(member, type):
                 body[name] = _with_tensors(member)
+            elif not name.startswith("_") and name in body:  # a class says anew, as a plain value, what its base computes
+                body[name] = member
 
     get: Any = plain.__getattribute__
 
@@ -82,6 +95,8 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     package = _plain()
+    if name in _FILES:
+        return sys.modules[__name__]
     if name == "utils":
         return importlib.import_module("tessera.distributions._values")
     found: Any = importlib.import_module("tessera.distributions.kl") if name == "kl" else getattr(package, name, None)
