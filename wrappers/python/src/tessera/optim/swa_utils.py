@@ -161,13 +161,13 @@ class SWALR(LRScheduler):
             raise InvalidValueError(f"anneal_epochs: expected a whole number of at least 0, got {anneal_epochs!r}")
         for rate, group in zip(for_groups(optimizer, swa_lr, "swa_lr"), optimizer.param_groups):
             group["swa_lr"] = rate
-        self.anneal_epochs, self.anneal_strategy = anneal_epochs, anneal_strategy
+        self.anneal_epochs, self._anneal_strategy = anneal_epochs, anneal_strategy
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:
         """How far the way is at a step, between 0 and 1."""
         way = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
-        return way if self.anneal_strategy == "linear" else (1 - math.cos(math.pi * way)) / 2
+        return way if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * way)) / 2
 
     def get_lr(self) -> list[float]:
         step = self._step_count - 1

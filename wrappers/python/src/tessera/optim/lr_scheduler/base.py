@@ -38,6 +38,11 @@ class LRScheduler:
         self.step()
 
     @property
+    def _begins(self) -> bool:
+        """Whether this is the step of the constructor, which leaves the rates of a schedule that goes on as they are."""
+        return self._step_count == 1
+
+    @property
     def _rates(self) -> list[float]:
         return [group["lr"] for group in self.optimizer.param_groups]
 

@@ -50,7 +50,7 @@ class MultiplicativeLR(_Functions):
     """The rate before times a function of the step."""
 
     def get_lr(self) -> list[float]:
-        if self.last_epoch == 0:
+        if self._begins:
             return self._rates
         return [rate * f(self.last_epoch) for f, rate in zip(self.lr_lambdas, self._rates)]
 
@@ -134,7 +134,7 @@ class LinearLR(LRScheduler):
     def get_lr(self) -> list[float]:
         if self.last_epoch == 0:
             return [rate * self.start_factor for rate in self._rates]
-        if self.last_epoch > self.total_iters:
+        if self._begins or self.last_epoch > self.total_iters:
             return self._rates
         factor = self._factor(self.last_epoch) / self._factor(self.last_epoch - 1)
         return [rate * factor for rate in self._rates]
@@ -151,7 +151,7 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch, verbose)
 
     def get_lr(self) -> list[float]:
-        return self._rates if self.last_epoch == 0 else [rate * self.gamma for rate in self._rates]
+        return self._rates if self._begins else [rate * self.gamma for rate in self._rates]
 
     def _closed_form(self, base: float) -> float:
         return float(base * self.gamma**self.last_epoch)
@@ -170,7 +170,7 @@ class PolynomialLR(LRScheduler):
         return float((1.0 - min(self.total_iters, step) / self.total_iters) ** self.power)
 
     def get_lr(self) -> list[float]:
-        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+        if self._begins or self.last_epoch > self.total_iters:
             return self._rates
         factor = self._factor(self.last_epoch) / self._factor(self.last_epoch - 1)
         return [rate * factor for rate in self._rates]

@@ -26,10 +26,8 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         step = self.last_epoch
-        if step == 0:
+        if self._begins:
             return self._rates
-        if self._step_count == 1 and step > 0:
-            return [self._closed_form(base) for base in self.base_lrs]
         before = 1 + math.cos(math.pi * (step - 1) / self.T_max)
         if (step - 1 - self.T_max) % (2 * self.T_max) == 0:  # at the bottom the quotient below is 0 / 0
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
@@ -163,9 +161,16 @@ class CyclicLR(_Momentum):
 
     def state_dict(self) -> dict[str, Any]:
         kept = super().state_dict()
-        if is_function(kept["_scale_fn"]):
-            del kept["_scale_fn"]
+        scale = kept.pop("_scale_fn")  # as PyTorch saves it: the attributes of an object, nothing of a function
+        kept["_scale_fn_custom"] = None if scale is None or is_function(scale) else dict(scale.__dict__)
         return kept
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        kept = dict(state_dict)
+        attributes = kept.pop("_scale_fn_custom", None)
+        super().load_state_dict(kept)
+        if attributes is not None and self._scale_fn is not None:
+            self._scale_fn.__dict__.update(attributes)
 
 
 class OneCycleLR(_Momentum):
@@ -185,7 +190,7 @@ class OneCycleLR(_Momentum):
             raise InvalidValueError(f"pct_start: expected a number in [0, 1], got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise InvalidValueError(f"anneal_strategy: expected 'cos' or 'linear', got {anneal_strategy!r}")
-        self.anneal_strategy, self.cycle_momentum = anneal_strategy, cycle_momentum
+        self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._check_momentum()
         if last_epoch == -1:
@@ -200,7 +205,7 @@ class OneCycleLR(_Momentum):
         super().__init__(optimizer, last_epoch, verbose)
 
     def _between(self, start: float, end: float, share: float) -> float:
-        if self.anneal_strategy == "linear":
+        if self._anneal_func_type == "linear":
             return (end - start) * share + start
         return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
 
@@ -209,29 +214,37 @@ class OneCycleLR(_Momentum):
         if step > self.total_steps:
             raise InvalidValueError(f"OneCycleLR: expected at most {self.total_steps} steps, got {step}")
         begin = 0.0
-        for number, (end, rates, momenta) in enumerate(self._schedule_phases):  # noqa: B007
+        for number, phase in enumerate(self._schedule_phases):  # noqa: B007
+            end = phase["end_step"]
             if step <= end or number + 1 == len(self._schedule_phases):
                 break
             begin = end
         share = (step - begin) / (end - begin) if end > begin else 1.0  # a phase without length is at its end
         found = []
         for group in self.optimizer.param_groups:
-            found.append(self._between(group[rates[0]], group[rates[1]], share))
+            found.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], share))
             if self.cycle_momentum:
-                self._set_momentum(group, self._between(group[momenta[0]], group[momenta[1]], share))
+                between = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                self._set_momentum(group, self._between(*between, share))
         return found
 
 
-Phase = tuple[float, tuple[str, str], tuple[str, str]]  # its last step; the options between which rate and momentum go
+# The last step, and the options between which rate and momentum go: with PyTorch's names, because they are saved.
+Phase = dict[str, Any]
+
+
+def _phase(end: float, lr: tuple[str, str], momentum: tuple[str, str]) -> Phase:
+    names = {"start_lr": lr[0], "end_lr": lr[1], "start_momentum": momentum[0], "end_momentum": momentum[1]}
+    return {"end_step": end, **names}
 
 
 def _phases(total: int, pct_start: float, three: bool) -> list[Phase]:
     top = float(pct_start * total) - 1
-    rise: Phase = (top, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum"))
+    rise = _phase(top, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum"))
     if not three:
-        return [rise, (total - 1, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))]
-    fall: Phase = (2 * top, ("max_lr", "initial_lr"), ("base_momentum", "max_momentum"))
-    return [rise, fall, (total - 1, ("initial_lr", "min_lr"), ("max_momentum", "max_momentum"))]
+        return [rise, _phase(total - 1, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))]
+    fall = _phase(2 * top, ("max_lr", "initial_lr"), ("base_momentum", "max_momentum"))
+    return [rise, fall, _phase(total - 1, ("initial_lr", "min_lr"), ("max_momentum", "max_momentum"))]
 
 
 def _total_steps(total: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
