@@ -235,7 +235,7 @@ def test_states_of_files_of_pytorch_are_loaded() -> None:
         p, optimizer = _stepped(kind, **options)
         optimizer.load_state_dict({**optimizer.state_dict(), "state": {0: entry}})
         found = optimizer.state[p]
-        assert {name: value.tolist() for name, value in found.items()} == {
+        assert {name: value.tolist() for name, value in found.items() if name not in ("eta", "mu")} == {
             name: value.tolist() for name, value in entry.items() if value is not None and name not in ("eta", "mu")
         }
 

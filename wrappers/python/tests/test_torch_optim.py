@@ -199,3 +199,89 @@ def test_every_optimizer_is_one_of_torch_optim_and_shows_its_steps_in_profiles()
     with torch.autograd.profiler.profile() as recorded:
         optimizer.step()
     assert "Optimizer.step#SGD.step" in recorded.table()
+
+
+# ---- optimizers of torch.optim, their groups and states ----
+
+
+def test_defaults_and_groups_have_pytorchs_options_and_whole_numbers() -> None:
+    optimizer = optim.SGD([{"params": [parameter(1)]}, {"params": [parameter(2)], "lr": 0.5}], foreach=True)
+    assert optimizer.defaults == {
+        "lr": 0.001, "momentum": 0, "dampening": 0, "weight_decay": 0, "nesterov": False, "maximize": False, "foreach": True,
+        "differentiable": False, "fused": None,
+    }  # fmt: skip
+    assert [group["foreach"] for group in optimizer.param_groups] == [True, True]
+    group = "    dampening: 0\n    differentiable: False\n    foreach: True\n    fused: None\n    lr: {}\n    maximize: False\n"
+    group += "    momentum: 0\n    nesterov: False\n    weight_decay: 0\n"
+    text = f"SGD (\nParameter Group 0\n{group.format(0.001)}\nParameter Group 1\n{group.format(0.5)})"
+    assert repr(optimizer) == text
+    assert repr(optim.Rprop([parameter(1)])).endswith("step_sizes: (1e-06, 50)\n)")
+    assert optim.SGD([parameter(1)], 0.1, 0.9).defaults["momentum"] == 0.9
+    assert optim.Muon([nn.Parameter(torch.ones(2, 2))]).defaults["ns_coefficients"] == (3.4445, -4.775, 2.0315)
+
+
+def test_an_optimizer_with_pytorchs_options_is_saved_and_copied(tmp_path: Any) -> None:
+    w = parameter(1, 2)
+    optimizer = optim.Adam([w], lr=0.1, foreach=True)
+    steps(optimizer, w)
+    optimizer.save(tmp_path / "state.safetensors")
+    other = optim.Adam([w], lr=0.2)
+    other.load(tmp_path / "state.safetensors")
+    assert other.param_groups[0]["lr"] == 0.1 and other.state[w]["step"].item() == 1
+    assert copy.deepcopy(optimizer).defaults == optimizer.defaults
+
+
+def test_names_of_parameters_belong_to_all_groups_or_none() -> None:
+    with pytest.raises(ValueError, match="param_names"):
+        optim.SGD([{"params": [parameter(1)]}, {"params": [("weight", parameter(2))]}], lr=0.1)
+    named = optim.SGD([("first", parameter(1))], lr=0.1)
+    with pytest.raises(ValueError, match="param_names"):
+        named.add_param_group({"params": [parameter(2)]})
+    named.add_param_group({"params": [("second", parameter(2))]})
+    assert [group["param_names"] for group in named.param_groups] == [["first"], ["second"]]
+
+
+def test_a_set_of_parameters_is_warned_of() -> None:
+    with pytest.warns(FutureWarning, match="ordered"):
+        optim.SGD({parameter(1), parameter(2)}, lr=0.1)
+
+
+def test_the_state_of_asgd_has_pytorchs_names() -> None:
+    w = parameter(1, 2)
+    optimizer = optim.ASGD([w], lr=0.1, lambd=0.5, t0=1)
+    steps(optimizer, w, count=3)
+    entry = optimizer.state_dict()["state"][0]
+    assert list(entry) == ["step", "eta", "mu", "ax"]
+    assert entry["eta"].item() == close(0.1 / 1.15**0.75) and entry["mu"].item() == 0.5
+    again = parameter(*w.tolist())
+    loaded = optim.ASGD([again], lr=0.1, lambd=0.5, t0=1)
+    loaded.load_state_dict(optimizer.state_dict())
+    steps(optimizer, w)
+    steps(loaded, again)
+    assert again.tolist() == w.tolist() and loaded.state[again]["ax"].tolist() == optimizer.state[w]["ax"].tolist()
+
+
+def test_states_of_adafactor_are_pytorchs_tensors() -> None:
+    w = nn.Parameter(torch.ones(2, 3))
+    optimizer = optim.Adafactor([w])
+    steps(optimizer, w)
+    assert {name: type(value) for name, value in optimizer.state[w].items()} == dict.fromkeys(
+        ["step", "row_var", "col_var"], torch.Tensor
+    )
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_lbfgs_goes_up_where_it_maximizes(search: Any) -> None:
+    w, v = parameter(1, 2), parameter(1, 2)
+    up, down = optim.LBFGS([w], line_search_fn=search, maximize=True), optim.LBFGS([v], line_search_fn=search)
+    assert up.param_groups[0]["maximize"] and not down.param_groups[0]["maximize"]
+
+    def closure(optimizer: Any, p: Any, sign: float) -> Any:
+        optimizer.zero_grad()
+        loss = sign * ((p - 3) ** 2).sum()
+        loss.backward()
+        return loss
+
+    assert up.step(lambda: closure(up, w, -1)).item() == -5.0
+    down.step(lambda: closure(down, v, 1))
+    assert w.tolist() == close([3.0, 3.0], abs=1e-3) and w.tolist() == close(v.tolist(), abs=1e-6)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _ops
-from .._dtypes import finfo
+from .._dtypes import finfo, float32
 from .._errors import InvalidValueError, as_number, as_pair
 from .._modes import no_grad
 from .._tensor import Tensor
@@ -58,7 +58,7 @@ class Adafactor(Optimizer):
             raise InvalidValueError(f"Adafactor: expected real parameters, got {parameter.dtype}")
         state = self.state[parameter]
         if not state:
-            state["step"] = _ops.zeros(())
+            state["step"] = _ops.zeros_like(_ops.sum(given), dtype=float32)  # of the class of the gradient
             if given.ndim > 1:
                 state["row_var"] = _ops.zeros_like(given[..., :1])
                 state["col_var"] = _ops.zeros_like(given[..., :1, :])

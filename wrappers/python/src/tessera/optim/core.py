@@ -35,6 +35,7 @@ class CoreOptimizer(Optimizer):
 
     _kind = ""
     _states: States | None = None  # once a program has asked for them
+    _extras: Mapping[str, Any] = {}  # options of groups that the core does not have
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self._begin()
@@ -90,6 +91,8 @@ class CoreOptimizer(Optimizer):
         """The options of a group under the core's names."""
         found: dict[str, Any] = {}
         for name in self.defaults:
+            if name in self._extras:
+                continue
             value = group[name]
             if name in PAIRS:
                 numbers = [as_number(n, name) for n in as_list(value, name)]
@@ -286,7 +289,7 @@ class CoreOptimizer(Optimizer):
         struct.struct_size = ffi.sizeof("tsr_optimizer_options")
         for number, group in enumerate(self.param_groups):
             check(lib.tsr_optimizer_options_get(self._handle, number, struct))
-            for name in self.defaults:
+            for name in [name for name in self.defaults if name not in self._extras]:
                 parts = tuple(getattr(struct, part) for part in PAIRS.get(name, (name,)))
                 value = parts if name in PAIRS else parts[0]
                 group[name] = bool(value) if name in FLAGS else value

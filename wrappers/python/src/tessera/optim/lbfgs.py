@@ -37,7 +37,7 @@ class LBFGS(Optimizer):
     def __init__(
         self, params: Iterable[Any], lr: float = 1.0, max_iter: int = 20, max_eval: int | None = None,
         tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
-        line_search_fn: str | None = None,
+        line_search_fn: str | None = None, *, maximize: bool = False,
     ) -> None:
         if line_search_fn not in (None, "strong_wolfe"):
             raise InvalidValueError(f"line_search_fn: expected 'strong_wolfe' or None, got {line_search_fn!r}")
@@ -48,6 +48,7 @@ class LBFGS(Optimizer):
             "tolerance_grad": as_number(tolerance_grad, "tolerance_grad"),
             "tolerance_change": as_number(tolerance_change, "tolerance_change"),
             "history_size": as_int(history_size, "history_size"), "line_search_fn": line_search_fn,
+            "maximize": bool(maximize),
         })  # fmt: skip
         if len(self.param_groups) != 1:
             raise InvalidValueError(f"LBFGS: expected one group of parameters, got {len(self.param_groups)}")
@@ -60,7 +61,12 @@ class LBFGS(Optimizer):
             _ops.zeros((p.numel(),), dtype=p.dtype, device=p.device) if p.grad is None else _ops.reshape(p.grad, (-1,))
             for p in self._params
         ]
-        return _ops.concat(flat, 0)
+        whole: Tensor = _ops.concat(flat, 0)
+        return -whole if self.param_groups[0].get("maximize") else whole
+
+    def _cost(self, loss: Tensor) -> float:
+        """What the steps make small."""
+        return -float(loss) if self.param_groups[0].get("maximize") else float(loss)
 
     def _move(self, length: float, direction: Tensor) -> None:
         begin = 0
@@ -73,7 +79,7 @@ class LBFGS(Optimizer):
         """The loss and its gradient at `t` along the direction; the parameters are left where they were."""
         self._move(t, direction)
         with enable_grad():
-            loss = float(closure())
+            loss = self._cost(closure())
         grad = self._gather()
         for p, value in zip(self._params, start):
             p.copy_(value)
@@ -92,7 +98,7 @@ class LBFGS(Optimizer):
         with no_grad():
             with enable_grad():
                 first = closure()
-            loss, evaluations = float(first), 1
+            loss, evaluations = self._cost(first), 1
             state["func_evals"] += 1
             grad = self._gather()
             if _largest(grad) <= group["tolerance_grad"]:
@@ -135,7 +141,7 @@ class LBFGS(Optimizer):
         if last:  # nobody needs the loss there
             return Point(t, start.loss, start.grad, start.slope), 0
         with enable_grad():
-            loss = float(closure())
+            loss = self._cost(closure())
         return Point(t, loss, self._gather(), 0.0), 1
 
     def _finished(self, now: Point, before: float, d: Tensor) -> bool:

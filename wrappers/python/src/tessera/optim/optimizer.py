@@ -141,6 +141,6 @@ class Optimizer:
     def __repr__(self) -> str:
         lines = [type(self).__name__ + " ("]
         for index, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {index}")
+            lines += [*[""][: index], f"Parameter Group {index}"]
             lines += [f"    {k}: {v}" for k, v in sorted(group.items()) if k != "params"]
         return "\n".join([*lines, ")"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -24,17 +25,31 @@ _FILES = frozenset([
 # Arguments that choose between implementations with the same results, then those that must have this value. Groups of the
 # kinds that have them in PyTorch show them.
 _IGNORED: dict[str, Any] = {"foreach": None, "fused": None, "capturable": False}
-_FIXED: dict[str, Any] = {"differentiable": False, "decoupled_weight_decay": False, "adjust_lr_fn": None}
+_FIXED: dict[str, Any] = {
+    "differentiable": False, "decoupled_weight_decay": False, "adjust_lr_fn": None, "ns_coefficients": (3.4445, -4.775, 2.0315),
+}  # fmt: skip
 _SHOWN = {
     "Adam AdamW": "foreach capturable differentiable fused decoupled_weight_decay", "SGD Adagrad": "foreach differentiable fused",
     "RMSprop Adadelta Adamax Rprop ASGD": "foreach capturable differentiable", "Adafactor": "foreach",
-    "NAdam RAdam": "foreach capturable differentiable", "Muon": "adjust_lr_fn",
+    "NAdam RAdam": "foreach capturable differentiable", "Muon": "ns_coefficients adjust_lr_fn",
 }  # fmt: skip
 _EXTRAS = {name: shown.split() for names, shown in _SHOWN.items() for name in names.split()}
 _STEPS = {"betas": lambda betas: tuple(map(_adapters.number, betas)), "lr": _adapters.number}
 
 
+def _whole_numbers(plain: type) -> dict[str, Any]:
+    """The defaults that are whole numbers in PyTorch, which prints them and saves them."""
+    known = inspect.signature(plain).parameters.values()
+    found: dict[str, Any] = {p.name: 0 for p in known if isinstance(p.default, float) and p.default == 0}
+    if plain is _optim.Rprop:
+        found["step_sizes"] = (1e-06, 50)
+    return {} if plain is _optim.Adafactor else found
+
+
 def _initializer(plain: type) -> Callable[..., None]:
+    names_of_places = [*inspect.signature(plain).parameters][1:]
+    whole = _whole_numbers(plain)
+
     def __init__(self: Any, params: Any, *args: Any, **options: Any) -> None:
         extras = {name: {**_IGNORED, **_FIXED}[name] for name in _EXTRAS.get(plain.__name__, ())}
         if plain is _optim.AdamW:
@@ -50,8 +65,13 @@ def _initializer(plain: type) -> Callable[..., None]:
                 extras[name] = options.pop(name)
             elif name in _FIXED:
                 _adapters.only(options.pop(name), _FIXED[name], f"torch.optim.{plain.__name__}: {name}")
+        if isinstance(params, set):
+            text = "params: expected an ordered collection, got a set, whose order changes; this will be an error"
+            warnings.warn(text, FutureWarning, stacklevel=2)
+        options = {**{name: value for name, value in whole.items() if name not in names_of_places[: len(args)]}, **options}
         names, listed = unnamed(params)
         plain.__init__(self, listed, *map(_adapters.number, args), **options)  # type: ignore[misc]
+        self.defaults.update(extras)
         if names:
             self.param_groups[0]["param_names"] = names
 

@@ -32,6 +32,12 @@ _COUNTLESS = frozenset(["muon", "sgd"])  # kinds that count no steps in PyTorch
 _FOLLOWS = frozenset(["eta", "mu"])  # states of PyTorch's ASGD that follow from the steps and the options
 
 
+def _rates_of(group: dict[str, Any], step: float) -> dict[str, Any]:
+    """The states of _FOLLOWS for the next step."""
+    eta = group["lr"] / (1 + group["lambd"] * group["lr"] * step) ** group["alpha"]
+    return {"eta": eta, "mu": 1 / max(1, step - group["t0"])}
+
+
 class _Required:
     """The value of an option that each group must give."""
 
@@ -167,6 +173,8 @@ class Optimizer(_plain.Optimizer):
             names, listed = unnamed(param_group["params"])
             param_group = {**self._extras, **param_group, "params": listed, **({"param_names": names} if names else {})}
             self._check(param_group)
+            if any(("param_names" in param_group) != ("param_names" in group) for group in self.param_groups):
+                raise ValueError("param_names: expected names in all groups of parameters or in none of them")
         super().add_param_group(param_group)
 
     def _refuse_known(self, items: list[Any]) -> None:
@@ -203,7 +211,7 @@ class Optimizer(_plain.Optimizer):
     @state.setter
     def state(self, given: Any) -> None:
         if isinstance(self, CoreOptimizer) and not self._own_step:
-            CoreOptimizer.state.fset(self, given)  # type: ignore[attr-defined]
+            CoreOptimizer.state.fset(self, given)
         else:
             self._own_state = given
 
@@ -213,10 +221,13 @@ class Optimizer(_plain.Optimizer):
         dtype = float64 if get_default_dtype() is float64 else float32
         countless = self._kind in _COUNTLESS  # type: ignore[attr-defined]
         entries = []
-        for plain in found:
+        for place, plain in zip(places, found):
             if countless:
                 del plain["step"]
-            entries.append({name: made(full((), v, dtype=dtype)) if name in SCALARS else made(v) for name, v in plain.items()})
+            if self._kind == "asgd":  # type: ignore[attr-defined]
+                plain.update({"step": plain["step"], **_rates_of(self.param_groups[place[0]], plain["step"]), "ax": plain.pop("ax")})
+            numbers = [name for name in plain if name in SCALARS or name in _FOLLOWS]
+            entries.append({name: made(full((), v, dtype=dtype)) if name in numbers else made(v) for name, v in plain.items()})
         kept = [(place, entry) for place, entry in zip(places, entries) if entry]
         return [place for place, _ in kept], [entry for _, entry in kept]
 
