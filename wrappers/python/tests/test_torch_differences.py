@@ -167,8 +167,8 @@ def test_groups_show_the_options_that_choose_an_implementation() -> None:
     optimizer = optim.AdamW([("weight", w)], lr=0.1, fused=False)
     group = optimizer.param_groups[0]
     assert group["param_names"] == ["weight"] and group["fused"] is False and group["decoupled_weight_decay"] is True
-    optimizer.add_param_group({"params": [nn.Parameter(torch.ones(1))]})
-    assert optimizer.param_groups[1]["foreach"] is None and "param_names" not in optimizer.param_groups[1]
+    optimizer.add_param_group({"params": [("other", nn.Parameter(torch.ones(1)))]})
+    assert optimizer.param_groups[1]["foreach"] is None and optimizer.param_groups[1]["param_names"] == ["other"]
     again = optim.AdamW([w, nn.Parameter(torch.ones(1))], lr=1.0)
     with pytest.raises(ValueError):
         again.load_state_dict(optimizer.state_dict())
