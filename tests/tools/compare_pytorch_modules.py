@@ -53,8 +53,15 @@ for _cls in (torch.nn.TransformerEncoderLayer, torch.nn.TransformerDecoderLayer,
     recorded(_cls)
 
 
+KNOWN: dict[int, object] = {}  # what the tensors of a sample have become: one that is given twice stays one
+
+
 def mine_of(value: object) -> object:
     """An argument for tessera.torch; more kinds than to_ours() knows."""
+    if type(value) is torch.Tensor and value.requires_grad:
+        if id(value) not in KNOWN:
+            KNOWN[id(value)] = to_ours(value.contiguous() if 0 in value.stride() else value)
+        return KNOWN[id(value)]
     if isinstance(value, torch.nn.utils.rnn.PackedSequence):
         return ours.nn.utils.rnn.PackedSequence(*[mine_of(item) for item in value])
     if isinstance(value, torch.nn.Module) and "_given" in value.__dict__:
@@ -248,6 +255,7 @@ def compare_module(sweep: Sweep, info: object, sample: object, training: bool, d
     forward = sample.forward_input
     if forward is None:
         return
+    KNOWN.clear()
     pair.case += " | " + text_of(forward.args, forward.kwargs)
     values = not (RANDOM.search(name) and training or "FractionalMaxPool" in name or info.is_lazy)
     args, options = mine_of(forward.args), mine_of(forward.kwargs)

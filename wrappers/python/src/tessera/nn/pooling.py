@@ -240,12 +240,12 @@ class _FractionalMaxPool(Module):
             raise InvalidValueError(f"{type(self).__name__}: output_ratio: expected numbers between 0 and 1, got {output_ratio!r}")
         self.kernel_size, self.output_size, self.output_ratio = kernel_size, output_size, output_ratio
         self.return_indices = return_indices
-        self.register_buffer("samples", samples, persistent=False)
+        self.register_buffer("_random_samples", samples)  # PyTorch's name and place, because the state has it
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, and with return_indices their positions in the flattened spatial axes."""
         pool = self._pool_with_positions if self.return_indices else self._pool
-        return pool(input, self.kernel_size, self.output_size, self.output_ratio, self.samples)
+        return pool(input, self.kernel_size, self.output_size, self.output_ratio, self._random_samples)
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, output_size={self.output_size}, output_ratio={self.output_ratio}"

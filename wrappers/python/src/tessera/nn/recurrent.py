@@ -8,7 +8,7 @@ import math
 from typing import Any, Union
 
 from .. import _ops
-from .._errors import InvalidValueError, ShapeError, as_int, as_number
+from .._errors import ArgumentTypeError, InvalidValueError, ShapeError, as_int, as_number
 from .._tensor import Tensor
 from . import functional as F
 from . import init
@@ -46,7 +46,10 @@ class _Recurrent(Module):
         self.dropout = as_number(dropout, "dropout")
         if not 0 <= self.dropout <= 1:
             raise InvalidValueError(f"dropout: expected a probability between 0 and 1, got {dropout}")
-        for name in ("hidden_size", "num_layers"):
+        for name, flag in (("bias", bias), ("batch_first", batch_first)):
+            if not isinstance(flag, bool):
+                raise ArgumentTypeError(f"{name}: expected a bool, got {flag!r}")
+        for name in ("input_size", "hidden_size", "num_layers"):
             if getattr(self, name) < 1:
                 raise InvalidValueError(f"{name}: expected at least 1, got {getattr(self, name)}")
         if not 0 <= self.proj_size < self.hidden_size:

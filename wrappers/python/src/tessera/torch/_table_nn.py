@@ -248,6 +248,7 @@ RENAMED = {"dim": "axis", "keepdim": "keepdims", "start_dim": "start_axis", "end
 # Settings that may be ignored, because the result is the same without them: memory and old names.
 IGNORED = (
     "inplace", "size_average", "reduce", "sparse", "args", "kwargs", "enable_nested_tensor", "mask_check",
+    "_weight", "_freeze",
 )  # fmt: skip
 
 LAYERS = """
@@ -284,7 +285,7 @@ Dropout3d(p=0.5, inplace=False)
 AlphaDropout(p=0.5, inplace=False)
 FeatureAlphaDropout(p=0.5, inplace=False)
 Embedding(num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
-    sparse=False)
+    sparse=False, _weight=None, _freeze=False)
 EmbeddingBag(num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean",
     sparse=False, include_last_offset=False, padding_idx=None)
 Flatten(start_dim=1, end_dim=-1)

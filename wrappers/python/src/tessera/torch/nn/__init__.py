@@ -13,12 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 import tessera.nn as _nn
+from tessera.nn.lazy import _Lazy
 
 from ..._dtypes import float32, get_default_dtype
 from .. import _adapters, _rows
 from .._names import NAMES as _NAMES
 from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
-from . import functional, init, parallel, utils
+from . import _layers, functional, init, parallel, utils
 from ._module import Buffer, Module, Parameter
 from ._recurrent import BASES as _BASES, RNNBase, RNNCellBase
 from .parallel import DataParallel
@@ -41,7 +42,8 @@ _AS_GIVEN = {
     **dict.fromkeys(["ConstantPad1d", "ConstantPad2d", "ConstantPad3d"], ("value",)),
     "Unflatten": ("unflattened_size",),
 }  # fmt: skip
-_OF_AXES = {"AvgPool1d": 1, "MaxUnpool1d": 1, "MaxUnpool2d": 2, "MaxUnpool3d": 3}
+_OF_AXES = {"FractionalMaxPool2d": 2, "FractionalMaxPool3d": 3, "AvgPool1d": 1, "MaxUnpool1d": 1, "MaxUnpool2d": 2, "MaxUnpool3d": 3}
+_SIZES = ("kernel_size", "stride", "padding", "output_size", "output_ratio")
 # Layers that hold what they are given, which the default dtype does not change.
 _CONTAINERS = frozenset(["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"])
 
@@ -89,9 +91,29 @@ def _as_pytorch_keeps(self: Any, name: str, given: dict[str, Any]) -> None:
     for attribute in _AS_GIVEN.get(name, ()):
         self.__dict__[attribute] = given[attribute]
     if name in _OF_AXES:
-        for attribute in ("kernel_size", "stride", "padding"):
-            value = given["kernel_size"] if given[attribute] is None else given[attribute]
+        for attribute in [name for name in _SIZES if name in given]:
+            value = given["kernel_size"] if given[attribute] is None and attribute == "stride" else given[attribute]
+            if value is None:
+                continue
             self.__dict__[attribute] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * _OF_AXES[name]
+
+
+def _keep(self: Any, name: str, given: dict[str, Any]) -> None:
+    """Gives a layer its arguments as attributes: programs read them, and texts show them."""
+    for argument, value in given.items():
+        if not argument.startswith("_") and not hasattr(self, argument):
+            self.__dict__[argument] = value
+    _as_pytorch_keeps(self, name, given)
+
+
+def _completed(self: Any) -> None:
+    """A lazy layer that has become another one gets the attributes of that."""
+    name = type(self).__name__
+    if name in _ROWS:
+        args, kwargs = self._arguments
+        bind = _Layer(name, getattr(_nn, name)).bind
+        options = {key: value for key, value in kwargs.items() if key != "dtype"}
+        _keep(self, name, bind(0, *args[: bind.__code__.co_argcount - 1], **options))  # a dtype may follow
 
 
 def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
@@ -106,11 +128,11 @@ def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
             plain.__init__(self, *args, **kwargs)  # type: ignore[misc]
         else:
             given = layer.bind(*args, **kwargs)
+            _layers.BEFORE.get(layer.name, len)(given)
             plain.__init__(self, **layer.ours(given))  # type: ignore[misc]
-            for name, value in given.items():  # programs read them, and texts show them
-                if not hasattr(self, name):
-                    self.__dict__[name] = value
-            _as_pytorch_keeps(self, layer.name, given)
+            _keep(self, layer.name, given)
+            if layer.name in _layers.AFTER:
+                _layers.AFTER[layer.name](self, given)
         self._settle()
         if dtype is None and plain.__name__ not in _CONTAINERS and get_default_dtype() is not float32:
             dtype = get_default_dtype()
@@ -124,6 +146,10 @@ def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
 def _signature(plain: type, layer: _Layer | None) -> inspect.Signature:
     """PyTorch's arguments of a layer, which programs that are set up by files look into."""
     known = inspect.signature(plain.__init__ if layer is None else layer.bind)  # type: ignore[misc]
+    if issubclass(plain, _Lazy) and (name := plain.__name__.removeprefix("Lazy")) in _ROWS:
+        layer = _Layer(name, getattr(_nn, name))
+        of_input, *rest = inspect.signature(layer.bind).parameters.values()  # the first is the number of features
+        known = known.replace(parameters=rest)
     own = [*known.parameters.values()]
     if layer is not None:
         own.insert(0, inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD))
@@ -226,6 +252,12 @@ def _adapted(name: str) -> Any:
         body["forward"] = _writing(plain, _IN_PLACE[name])
     if name in TEXTS:
         body["extra_repr"] = _printer(TEXTS[name], layer)
+    if name in _layers.CALLS:
+        body["forward"] = _layers.checked(body.get("forward", plain.forward), _layers.CALLS[name])
+    if name.startswith("Lazy"):
+        body["forward"] = _layers.becoming(plain, name, _class, _completed)
+        body["cls_to_become"] = property(lambda self: _class(name.removeprefix("Lazy")))
+    body.update(_layers.MEMBERS.get(name, {}))
     if "Conv" in name:
         body["transposed"] = "Transpose" in name
         if "Transpose" not in name:
