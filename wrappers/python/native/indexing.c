@@ -168,10 +168,42 @@ static int tpy_split_index(const tpy_index* whole, tpy_index* first, tpy_index* 
   return 1;
 }
 
+/* Note [Tensors for integers]
+ * x[i] of a tensor of integers without axes is a copy in NumPy and the library; PyTorch takes it
+ * for the integer, so that x[i] is a view and x[i].fill_(0) writes to x. So does a dialect, except
+ * for uint8, which was bool once. Where a value cannot be read, as in the recording of a program
+ * and in vmap, the index stays a tensor. */
+static void tpy_read_integers(tpy_index* index) {
+  int32_t kept = 0, at = 0;
+  for (int i = 0; i < index->n_items / 4; ++i) {
+    int64_t* item = index->items + 4 * i;
+    if (item[0] != TSR_INDEX_KIND_ARRAY) continue;
+    const tsr_tensor array = index->arrays[at];
+    PyObject* owner = index->keep[at++];
+    tsr_info info = {sizeof info};
+    tsr_number value = {0};
+    tsr_status status = TSR_INVALID_ARGUMENT;
+    if (array != NULL && tsr_tensor_info(array, &info) == TSR_OK && info.ndim == 0 &&
+        (info.dtype & 0xff) <= 1 && info.dtype != TSR_UINT8) {
+      TPY_CALL(status, tsr_tensor_item(array, &value));
+    }
+    if (status == TSR_OK) {
+      item[0] = TSR_INDEX_KIND_INTEGER;
+      item[1] = value.integer;
+      Py_DECREF(owner);
+    } else {
+      index->arrays[kept] = array;
+      index->keep[kept++] = owner;
+    }
+  }
+  index->n_arrays = kept;
+}
+
 /* The part of a tensor of the dialect that the first step selects, or the tensor itself, as a new
  * reference; `index` becomes the index of the result. NULL with an exception set. */
 static PyObject* tpy_first_step(PyObject* self, tpy_index** index, tpy_index* rest) {
   if ((*index)->n_arrays == 0 || tpy_class_for(self, self) == tpy.tensor) return Py_NewRef(self);
+  tpy_read_integers(*index);
   tpy_index first;
   const int split = tpy_split_index(*index, &first, rest);
   if (split < 0) return NULL;

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tessera.program
 import tessera.torch as torch
 from tessera.torch.signal import windows
 
@@ -432,6 +433,40 @@ def test_copies_and_new_matrices_are_contiguous() -> None:
     assert all(part.is_contiguous() for part in torch.gradient(x[:, :2]))
     packed, pivots = torch.linalg.lu_factor(torch.tensor([[1.0, 2], [3, 4]]))
     assert torch.lu_unpack(packed, pivots).P.is_contiguous()
+
+
+def test_a_tensor_of_one_integer_selects_a_view() -> None:
+    x = torch.zeros(3, 4)
+    for row in torch.arange(2):
+        x[row].fill_(1)
+    x[torch.tensor(-1), torch.tensor([0, 1])] = 2
+    x[:, torch.tensor(3, dtype=torch.int16)][0] = 5
+    assert x.tolist() == [[1, 1, 1, 5], [1, 1, 1, 1], [2, 2, 0, 0]]
+    assert torch.arange(3)[torch.tensor(1)].item() == 1
+    with pytest.raises(IndexError):
+        x[torch.tensor(3)]
+    leaf = torch.ones(2, 2, requires_grad=True)
+    leaf[torch.tensor(1)].sum().backward()
+    assert leaf.grad.tolist() == [[0, 0], [1, 1]]
+    found = torch.vmap(lambda i: x[i])(torch.tensor([2, 0]))
+    assert found.tolist() == [[2, 2, 0, 0], [1, 1, 1, 5]]
+
+
+def test_an_index_stays_a_tensor_in_a_recorded_program() -> None:
+    x = torch.arange(6.0).reshape(3, 2)
+    program = tessera.program.record(lambda i: x[i], (torch.tensor(0),))
+    assert program(torch.tensor(2)).tolist() == [4, 5]
+
+
+def test_the_weight_of_lerp_in_place_may_be_complex() -> None:
+    assert torch.tensor([2 + 0j]).lerp_(torch.tensor([4 + 0j]), 0.5j).tolist() == [2 + 1j]
+
+
+def test_istft_reads_one_side_of_a_real_signals_spectrum() -> None:
+    spectrum = torch.ones(4, 3, dtype=torch.complex64)
+    other = spectrum.clone()
+    other[3] = 7
+    near(torch.istft(other, 4, window=torch.ones(4)), torch.istft(spectrum, 4, window=torch.ones(4)).tolist())
 
 
 def test_rrelu_in_place_has_a_gradient() -> None:

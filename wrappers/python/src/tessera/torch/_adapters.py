@@ -124,6 +124,15 @@ def is_complex_spectrum(input: Any, window: Any, wanted: Any) -> Any:
     return wanted
 
 
+def inverse_stft(input: Any, n_fft: int, onesided: bool | None, length: Any, return_complex: bool, *options: Any) -> Any:
+    """istft; of both sides of the spectrum of a real signal it reads one."""
+    one = input.shape[-2] != n_fft if onesided is None else bool(onesided)
+    if not one and not return_complex and input.shape[-2] == n_fft:
+        input, one = input[..., : n_fft // 2 + 1, :], True
+    function: Any = _ops.istft
+    return function(input, n_fft, *options, one, length, return_complex)
+
+
 def truth(value: Any) -> bool:
     return bool(value)
 
