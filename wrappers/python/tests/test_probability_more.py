@@ -252,6 +252,7 @@ DIVERGENCES = [
     (("Pareto", (1.0, 3.0)), ("Exponential", (0.5,))), (("Pareto", (1.0, 3.0)), ("Gamma", (1.5, 2.0))),
     (("Pareto", (1.0, 3.0)), ("Normal", (1.5, 2.0))), (("Pareto", (1.0, 3.0)), ("Uniform", (0.5, 2.0))),
     (("Normal", (0.0, 1.0)), ("ContinuousBernoulli", (0.5,))), (("Normal", (0.0, 1.0)), ("Pareto", (0.5, 1.0))),
+    (("HalfCauchy", (0.5,)), ("HalfCauchy", (2.0,))),
 ]  # fmt: skip
 
 
@@ -268,6 +269,23 @@ def test_divergences_are_pytorchs(p: tuple[str, Any], q: tuple[str, Any]) -> Non
         *(getattr(reference, name)(*(torch.tensor(v, dtype=torch.float64) for v in given)) for name, given in (p, q))
     )
     assert math.isclose(found, theirs.item(), rel_tol=1e-6)
+
+
+def test_divergences_of_reciprocals_are_those_of_the_numbers() -> None:
+    parameters = [ours_of(v) for v in (2.0, 3.0, 0.5, 1.5)]
+    gamma, inverse = ([getattr(distributions, n)(*parameters[i : i + 2]) for i in (0, 2)] for n in ("Gamma", "InverseGamma"))
+    assert distributions.kl_divergence(*inverse).item() == distributions.kl_divergence(*gamma).item()
+
+
+def test_infinite_divergences_have_the_dtype_of_the_parameters() -> None:
+    p, q = distributions.Normal(ours_of([0.0, 1.0]), 1.0), distributions.Exponential(ours_of(2.0))
+    found = distributions.kl_divergence(p, q)
+    assert found.dtype is ts.float64 and found.tolist() == [math.inf, math.inf]
+
+
+def test_the_shape_of_the_parameter_is_told() -> None:
+    for name in ("Bernoulli", "Geometric", "ContinuousBernoulli"):
+        assert tuple(getattr(distributions, name)(ours_of([0.25, 0.5])).param_shape) == (2,)
 
 
 def test_divergences_of_matrices_and_of_low_ranks() -> None:

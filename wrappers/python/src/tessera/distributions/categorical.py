@@ -59,6 +59,10 @@ class _Chance(Distribution):
         given: Tensor = self.__dict__.get("probs", self.__dict__.get("logits"))
         return given
 
+    @property
+    def param_shape(self) -> Shape:
+        return self._given.shape
+
     def _take(self, probs: Value | None, logits: Value | None) -> None:
         exactly_one(type(self), probs, logits)
         if probs is not None:

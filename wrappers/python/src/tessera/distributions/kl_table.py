@@ -17,10 +17,11 @@ from .counts import Binomial, Geometric, Poisson
 from .distribution import Distribution
 from .gamma import Beta, Dirichlet, Exponential, Gamma
 from .kl import kl_divergence, register_kl
-from .location import EULER, Cauchy, Gumbel, Laplace, Uniform
+from .location import EULER, Cauchy, Gumbel, HalfCauchy, Laplace, Uniform
 from .matrices import Wishart
 from .multivariate import LowRankMultivariateNormal, MultivariateNormal, half_log_det, mahalanobis
 from .normal import HALF_LOG_TWO_PI, HalfNormal, Normal
+from .tails import InverseGamma
 
 # ---- outcomes ----
 
@@ -102,6 +103,11 @@ def _cauchy(p: Cauchy, q: Cauchy) -> Tensor:
     return _ops.log(spread) - _ops.log(4 * p.scale * q.scale)
 
 
+@register_kl(HalfCauchy, HalfCauchy)
+def _half_cauchy(p: HalfCauchy, q: HalfCauchy) -> Tensor:
+    return 2 * _ops.log(p.scale + q.scale) - _ops.log(4 * p.scale * q.scale)
+
+
 @register_kl(Gumbel, Gumbel)
 def _gumbel(p: Gumbel, q: Gumbel) -> Tensor:
     ratio = p.scale / q.scale
@@ -123,6 +129,9 @@ def _gamma(p: Gamma, q: Gamma) -> Tensor:
         b * _ops.log(p.rate / q.rate) + _ops.lgamma(b) - _ops.lgamma(a) + (a - b) * _ops.digamma(a)
         + (q.rate - p.rate) * (a / p.rate)
     )  # fmt: skip
+
+
+register_kl(InverseGamma, InverseGamma)(_gamma)  # the divergence of the numbers is that of their reciprocals
 
 
 @register_kl(Beta, Beta)
@@ -266,8 +275,8 @@ def _gamma_gumbel(p: Gamma, q: Gumbel) -> Tensor:
 
 def _infinite(p: Distribution, q: Distribution) -> Tensor:
     """p has values that q excludes."""
-    shape = _ops.broadcast_tensors([_ops.empty(p.batch_shape), _ops.empty(q.batch_shape)])[0].shape
-    return _ops.full(shape, math.inf, dtype=p.mean.dtype, device=p.mean.device)
+    either = _ops.add(p.mean, q.mean)  # of the shape, the dtype and the device that a formula's result has
+    return _ops.full_like(either.detach(), math.inf)
 
 
 _LINE: tuple[type[Distribution], ...] = (Normal, Laplace, Gumbel, Cauchy)
