@@ -8,7 +8,7 @@ torch.testing (op_db), also the inputs that PyTorch refuses. A call differs if i
 shape or value, if a gradient does, or if only one of the two libraries raises an error. Names that tessera.torch does
 not have are counted apart, and so are differences on purpose.
 
-Usage: compare_pytorch.py [--match REGEX] [--dtypes float32,int64,...] [--forms function,method,inplace,gradient,errors,out]
+Usage: compare_pytorch.py [--match REGEX] [--dtypes float32,int64,...] [--forms function,method,...]
                           [--json FILE] [--show N]
 
 FORMS: function (positional arguments), keywords (arguments by their names), strided (inputs that are not contiguous), memory

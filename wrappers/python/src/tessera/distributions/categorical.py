@@ -59,10 +59,6 @@ class _Chance(Distribution):
         given: Tensor = self.__dict__.get("probs", self.__dict__.get("logits"))
         return given
 
-    @property
-    def param_shape(self) -> Shape:
-        return self._given.shape
-
     def _take(self, probs: Value | None, logits: Value | None) -> None:
         exactly_one(type(self), probs, logits)
         if probs is not None:
@@ -136,7 +132,9 @@ class _Weighted(Distribution):
 
     @property
     def param_shape(self) -> Shape:
-        return self._given.shape
+        """The shape of the parameters."""
+        shape: Shape = self._given.shape
+        return shape
 
     def _take(self, probs: Tensor | None, logits: Tensor | None) -> None:
         exactly_one(type(self), probs, logits)

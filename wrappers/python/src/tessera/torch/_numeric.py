@@ -268,6 +268,7 @@ def factored(a: Any, pivot: bool, infos: bool, out: Any) -> Any:
 
 
 __all__ = [
-    "cardinal_sine", "contracted", "counted_in_boxes", "crossed", "factored", "hashed", "log_of_sum", "mantissa_and_exponent", "parts_of_lu", "pca_of_low_rank",
-    "product_added", "product_added_here", "reflected", "scaled_by_power", "slopes", "svd_of_low_rank",
+    "cardinal_sine", "contracted", "counted_in_boxes", "crossed", "factored", "hashed", "log_of_sum", "mantissa_and_exponent",
+    "parts_of_lu", "pca_of_low_rank", "product_added", "product_added_here", "reflected", "scaled_by_power", "slopes",
+    "svd_of_low_rank",
 ]  # fmt: skip
