@@ -222,6 +222,15 @@ struct ReluGrad {
     return select(y > V(0), g, V(0));
   }
 };
+// Interpolates from the nearer end, so that the weights 0 and 1 give a and b exactly.
+struct LerpBy {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b, V weight) const {
+    const V step = b - a;
+    return select(weight < V(0.5), fma(weight, step, a), b - step * (V(1) - weight));
+  }
+};
 struct LeakyReluGrad {
   static constexpr unsigned kTypes = kReal;
   template <class V>

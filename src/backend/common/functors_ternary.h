@@ -5,6 +5,7 @@
 
 #include "backend/common/functor_types.h"
 #include "backend/common/functors_activation.h"
+#include "backend/common/functors_binary.h"
 
 namespace tsr::math {
 
@@ -16,15 +17,7 @@ struct Where {
     return select(condition, yes, no);
   }
 };
-// Interpolates from the nearer end, so that the weights 0 and 1 give a and b exactly.
-struct Lerp {
-  static constexpr unsigned kTypes = kReal;
-  template <class V>
-  TSR_HD V operator()(V a, V b, V weight) const {
-    const V step = b - a;
-    return select(weight < V(0.5), fma(weight, step, a), b - step * (V(1) - weight));
-  }
-};
+struct Lerp : LerpBy {};
 struct Addcmul {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   template <class V>

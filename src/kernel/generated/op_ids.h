@@ -199,6 +199,7 @@ enum class BinaryOp : int32_t {
   kHuberOfPair = 1356,  // p1 times the Huber loss of a - b for p0 = delta
   kCrossEntropyOfLogits = 1358,  // of a logit a and a target b
   kLogitGrad = 1359,  // of x; p1 where x is not in [p0, 1 - p0]
+  kLerpBy = 1360,  // a + p0 (b - a)
   kStandardGammaGrad = 2181,
 };
 template <>

@@ -8,8 +8,11 @@
 #include "autograd/forward.h"
 #include "base/error.h"
 #include "kernel/contract.h"
+#include "ops/composition.h"
+#include "ops/create/copy.h"
 #include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
+#include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/unary.h"
@@ -17,6 +20,7 @@
 #include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
+#include "tensor/promotion.h"
 
 namespace tsr::ops {
 namespace {
@@ -180,8 +184,11 @@ Tensor cross(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
            }});
     return product;
   }
+  // The difference of two products that nearly cancel shows their rounding, so they are computed
+  // in opmath.
   const auto full = [&](const Tensor& operand) {
-    return operand.sizes() == shape ? operand : broadcast_to(operand, shape);
+    const Tensor wide = in_opmath(operand);
+    return wide.sizes() == shape ? wide : broadcast_to(wide, shape);
   };
   const Tensor a = full(input);
   const Tensor b = full(other);
@@ -190,7 +197,9 @@ Tensor cross(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
                     multiply(select(a, along, second), select(b, along, first)));
   };
   const Tensor parts[] = {difference(1, 2), difference(2, 0), difference(0, 1)};
-  return stack(parts, along, out);
+  const DType dtype = promote_types(input.dtype(), other.dtype());
+  if (parts[0].dtype() == dtype) return stack(parts, along, out);
+  return settle(astype(stack(parts, along), dtype), out);
 }
 
 Tensor trace(const Tensor& input, int64_t offset, std::optional<DType> dtype, Out out) {

@@ -386,7 +386,7 @@ Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
   Tensor output;
   if (p.defined()) {
     const Unrecorded pause;
-    output = logits_value(x, t, p);
+    output = astype(logits_value(in_opmath(x), in_opmath(t), in_opmath(p)), x.dtype());
   } else {
     output = empty(x.sizes(), x.dtype(), x.device());
     if (output.numel() != 0) {
@@ -400,12 +400,13 @@ Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
         output, "BinaryCrossEntropyWithLogitsBackward", {x, t, p},
         {save_input(x), save_input(t), save_input(p)},
         [](Backward& ctx) {
-          const Tensor a = ctx.saved(0);
-          const Tensor b = ctx.saved(1);
-          const Tensor c = ctx.saved(2);
-          if (ctx.needs(0)) ctx.set(0, multiply(ctx.grad(), logits_slope(a, b, c)));
-          if (ctx.needs(1)) ctx.set(1, multiply(ctx.grad(), target_slope(a, c)));
-          if (ctx.needs(2)) ctx.set(2, multiply(ctx.grad(), pos_weight_slope(a, b)));
+          const Tensor g = in_opmath(ctx.grad());
+          const Tensor a = in_opmath(ctx.saved(0));
+          const Tensor b = in_opmath(ctx.saved(1));
+          const Tensor c = in_opmath(ctx.saved(2));
+          if (ctx.needs(0)) ctx.set(0, multiply(g, logits_slope(a, b, c)));
+          if (ctx.needs(1)) ctx.set(1, multiply(g, target_slope(a, c)));
+          if (ctx.needs(2)) ctx.set(2, multiply(g, pos_weight_slope(a, b)));
         },
         kElementwise);
   }

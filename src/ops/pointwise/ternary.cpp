@@ -93,6 +93,23 @@ Tensor run(const Ternary& call, bool grad, const Out& out) {
   return result.finish();
 }
 
+// A number as weight is a parameter of the kernel, which has it in opmath: as an operand, 0.4 would
+// be rounded to the 16 bits of the tensors.
+Tensor lerp_by(const Tensor& from, const Tensor& to, const Scalar& weight, DType compute, bool grad,
+               const Out& out) {
+  check_same_device(from, to, "other");
+  const Dims shape = broadcast_shapes(from.sizes(), to.sizes(), "other");
+  Result result = allocate(out, shape, compute, from.device(), grad, {&from, &to});
+  if (result.value().numel() != 0) {
+    const Tensor a = cast_memory(from, compute);
+    const Tensor b = cast_memory(to, compute);
+    kernel::Elementwise walk(result.value(), {a, b});
+    walk.param(0, weight, compute);
+    kernel::launch(kernel::kBinary, from.device(), kernel::BinaryOp::kLerpBy, walk.plan());
+  }
+  return result.finish();
+}
+
 // Starts at the nearer end, as the kernel does for real numbers.
 Tensor complex_lerp(const Tensor& from, const Tensor& to, const Arg& weight, bool grad,
                     const Out& out) {
@@ -177,8 +194,10 @@ Tensor lerp(const Tensor& input, const Tensor& other, const Arg& given, Out out)
   const std::array saves{save_input(w), save_input(slope ? start : none),
                          save_input(slope ? other : none)};
   if (grad) check_saves(saves);
-  Tensor output = is_complex(common_dtype(call)) ? complex_lerp(input, other, weight, grad, out)
-                                                 : run(call, grad, out);
+  const DType compute = common_dtype(call);
+  Tensor output = is_complex(compute) ? complex_lerp(input, other, weight, grad, out)
+                  : tensor_weight     ? run(call, grad, out)
+                                      : lerp_by(input, other, weight.scalar(), compute, grad, out);
   if (!grad) return output;
   // The slot of an absent weight stays undefined.
   record(

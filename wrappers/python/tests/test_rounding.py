@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Results of 16-bit floats are those of float32, rounded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import tessera as ts
+import tessera.nn.functional as F
+
+SHORT = [ts.float16, ts.bfloat16]
+
+
+def numbers(seed: int, shape: tuple[int, ...], dtype: ts.DType) -> ts.Tensor:
+    return ts.astype(ts.from_numpy(np.random.default_rng(seed).standard_normal(shape).astype(np.float32)), dtype)
+
+
+CASES = {
+    "lerp by a number": lambda a, b, c: ts.lerp(a, b, 0.4),
+    "lerp in place": lambda a, b, c: a.clone().lerp_(b, 0.6),
+    "cross": lambda a, b, c: ts.linalg.cross(a, b, axis=-1),
+    "binary_cross_entropy_with_logits": lambda a, b, c: F.binary_cross_entropy_with_logits(
+        a, ts.astype(b > 0, a.dtype), pos_weight=ts.abs(c), reduction="none"
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+@pytest.mark.parametrize("name", CASES)
+def test_a_result_is_rounded_once(name: str, dtype: ts.DType) -> None:
+    call: Callable[..., ts.Tensor] = CASES[name]
+    given = [numbers(seed, (50, 3), dtype) for seed in range(3)]
+    found = call(*given)
+    expected = ts.astype(call(*(ts.astype(x, ts.float32) for x in given)), dtype)
+    assert found.dtype is dtype
+    assert ts.astype(found, ts.float32).tolist() == ts.astype(expected, ts.float32).tolist()
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+def test_a_gradient_of_logits_is_rounded_once(dtype: ts.DType) -> None:
+    def gradients(kind: ts.DType) -> list[list[float]]:
+        given = [ts.astype(numbers(seed, (50, 3), dtype), kind) for seed in range(2)]
+        x, weight = given[0].requires_grad_(), ts.abs(given[1]).requires_grad_()
+        target = ts.astype(numbers(2, (50, 3), dtype) > 0, kind)
+        F.binary_cross_entropy_with_logits(x, target, pos_weight=weight, reduction="none").backward(ts.ones((50, 3), dtype=kind))
+        return [ts.astype(ts.astype(t.grad, dtype), ts.float32).tolist() for t in (x, weight)]
+
+    assert gradients(dtype) == gradients(ts.float32)
+
+
+def test_lerp_by_a_number_takes_the_memory_order_and_the_dtypes_of_both() -> None:
+    a, b = numbers(0, (4, 3), ts.float16).T, numbers(1, (3, 1), ts.float32)
+    found = ts.lerp(a, b, 0.25)
+    assert found.dtype is ts.float32
+    assert found.shape == (3, 4)
+    expected = a.numpy().astype(np.float32) * np.float32(0.75) + b.numpy() * np.float32(0.25)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6, atol=1e-6)
+    assert ts.lerp(a, b, 1).tolist() == ts.broadcast_to(b, (3, 4)).tolist()
+    into = ts.empty((3, 4), dtype=ts.float32)
+    ts.lerp(a, b, 0.25, out=into)
+    assert into.tolist() == found.tolist()
