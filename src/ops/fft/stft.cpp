@@ -146,11 +146,13 @@ Tensor istft(const Tensor& input, int64_t n_fft, std::optional<int64_t> hop_leng
   TSR_CHECK(!(half && return_complex), Code::kValue, "return_complex",
             "expected a real result of a one-sided transform, got a complex one");
   const std::string_view norm = normalized ? "ortho" : "backward";
-  Tensor parts = half ? fft_irfft(spectrum, n_fft, -1, norm) : fft_ifft(spectrum, {}, -1, norm);
+  // A real signal has a symmetric spectrum: the first half of a two-sided one is enough.
+  const Tensor first = half || return_complex ? spectrum : narrow(spectrum, 2, 0, n_fft / 2 + 1);
+  const Tensor parts =
+      return_complex ? fft_ifft(spectrum, {}, -1, norm) : fft_irfft(first, n_fft, -1, norm);
   const Tensor weights = full_window(window, frames, input.dtype(), input.device());
   TSR_CHECK(return_complex || !is_complex(weights.dtype()), Code::kDType, "window",
             "expected a real window for a real result, got ", weights.dtype());
-  if (!half && !return_complex) parts = real(parts);
   const int64_t count = parts.size(1);
   const Tensor squares = broadcast_to(multiply(weights, weights), Dims{1, count, n_fft});
   const Tensor sums = overlap_add(multiply(parts, weights), frames.hop);

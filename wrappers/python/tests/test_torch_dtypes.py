@@ -193,3 +193,9 @@ def test_random_complex_numbers_in_place() -> None:
     z.uniform_(-3, -2)
     for part in (z.real, z.imag):
         assert -3 <= float(part.min()) < -2.9 < -2.1 < float(part.max()) <= -2
+
+
+def test_a_two_sided_spectrum_counts_by_its_first_half() -> None:
+    torch.manual_seed(0)
+    z = torch.randn(10, 3, dtype=torch.complex64)
+    assert torch.istft(z, 10, center=False).tolist() == torch.istft(z[:6], 10, center=False, onesided=True).tolist()
