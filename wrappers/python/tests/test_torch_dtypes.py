@@ -184,6 +184,12 @@ def test_dropout_of_channels_keeps_both_parts_or_none() -> None:
     assert bool((kept == kept[:, :, :1, :1]).all())
 
 
+def test_lerp_by_a_complex_number_in_place() -> None:
+    x, end = torch.tensor([1 + 1j]), torch.tensor([3 + 1j])
+    assert x.lerp_(end, 0.5j) is x
+    assert x.tolist() == [1 + 2j]
+
+
 def test_random_complex_numbers_in_place() -> None:
     torch.manual_seed(0)
     z = torch.empty(20000, dtype=torch.complex64)
