@@ -79,6 +79,12 @@ def test_truth_values() -> None:
         torch.randint(3, (2,), dtype=torch.bool)
 
 
+def test_a_negative_number_wraps_where_it_fills_an_unsigned_tensor() -> None:
+    assert torch.scalar_tensor(-5, dtype=torch.uint8).item() == torch.full((), -5, dtype=torch.uint8).item() == 251
+    assert torch.scalar_tensor(True).item() == 1.0
+    assert torch.scalar_tensor(2.5, dtype=torch.int64).item() == 2
+
+
 def test_addr_of_truth_values_joins_them() -> None:
     x, a, b = torch.tensor([[True, False], [False, False]]), torch.tensor([False, True]), torch.tensor([True, False])
     assert torch.addr(x, a, b).tolist() == [[True, False], [True, False]]

@@ -379,7 +379,8 @@ relu_(input) = base.relu_(input)
 rms_norm(input, normalized_shape, weight=None, eps=None) = rms_norm(input, normalized_shape, weight, eps)
 rsub(input, other, *, alpha=1) = added(other, input, alpha, None, -1)
 scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad))
+    = made(full((), value_of(dtype or get_default_dtype(), number(s)), dtype=dtype or get_default_dtype(), device=device,
+        requires_grad=requires_grad))
 searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None)
     = placed(sorted_sequence, input, out_int32, right, side, sorter, out)
 set_flush_denormal(mode) = False
