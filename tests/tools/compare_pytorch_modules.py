@@ -26,6 +26,7 @@ import warnings
 
 import torch
 from compare_pytorch import Missing, Sweep, attribute, difference, to_ours
+from pytorch_module_samples import older_samples, own_samples
 from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
 from torch.testing._internal.common_optimizers import OptimizerErrorEnum, optim_db
 
@@ -358,6 +359,10 @@ def compare_signatures(sweep: Sweep, cls: type) -> None:
 
 
 def modules(sweep: Sweep, match: str, dtypes: list) -> None:
+    torch.manual_seed(1)
+    for info, sample in [*older_samples(match), *own_samples(match)]:
+        for training in (True, False):
+            compare_module(sweep, info, sample, training, torch.float32)
     for info in module_db:
         if not info.module_cls.__module__.startswith("torch.nn.") or not re.search(match, info.module_cls.__name__):
             continue
