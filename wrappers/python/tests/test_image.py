@@ -265,7 +265,7 @@ def test_layers() -> None:
     both(nn.Unfold(3, padding=1, stride=2), t.Unfold(3, padding=1, stride=2), 1, 2, 5, 5)
     both(nn.Fold((3, 3), 2), t.Fold((3, 3), 2), 1, 8, 4)
     assert repr(nn.PixelShuffle(3)) == "PixelShuffle(upscale_factor=3)"
-    assert repr(nn.Upsample(scale_factor=2)) == "Upsample(scale_factor=2, mode='nearest')"
+    assert repr(nn.Upsample(scale_factor=2)) == "Upsample(scale_factor=2.0, mode='nearest')"
 
 
 def test_fold_adds_16_bits_in_float32() -> None:

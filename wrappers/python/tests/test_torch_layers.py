@@ -65,6 +65,7 @@ def test_fractional_pooling_saves_its_random_samples() -> None:
 def test_layers_have_pytorchs_attributes() -> None:
     assert (nn.ReLU6().min_val, nn.ReLU6().max_val, nn.ZeroPad2d(1).value) == (0.0, 6.0, 0.0)
     assert nn.RMSNorm(3).elementwise_affine and not nn.RMSNorm(3, elementwise_affine=False).elementwise_affine
+    assert nn.PairwiseDistance(1.5).norm == 1.5
     kinds = [nn.TransformerEncoderLayer(4, 2, 8, activation=a).activation_relu_or_gelu for a in ("relu", "gelu", torch.tanh)]
     assert kinds == [1, 2, 0]
 
@@ -76,6 +77,15 @@ def test_an_embedding_takes_its_rows() -> None:
     assert nn.Embedding(3, 2, _weight=rows).weight.requires_grad and isinstance(layer.weight, nn.Parameter)
     with pytest.raises(ValueError, match="_weight"):
         nn.Embedding(4, 2, _weight=rows)
+
+
+def test_texts_are_pytorchs() -> None:
+    assert repr(nn.EmbeddingBag(6, 3, padding_idx=2)) == "EmbeddingBag(6, 3, mode='mean', padding_idx=2)"
+    text = "EmbeddingBag(6, 3, max_norm=1.0, norm_type=1.0, mode='sum')"
+    assert repr(nn.EmbeddingBag(6, 3, max_norm=1.0, norm_type=1.0, mode="sum")) == text
+    assert repr(nn.Upsample(scale_factor=2)) == "Upsample(scale_factor=2.0, mode='nearest')"
+    assert repr(nn.Upsample(scale_factor=(2, 3), mode="bilinear")) == "Upsample(scale_factor=(2.0, 3.0), mode='bilinear')"
+    assert nn.UpsamplingNearest2d(scale_factor=2).name == "UpsamplingNearest2d"
 
 
 @pytest.mark.parametrize("call", [

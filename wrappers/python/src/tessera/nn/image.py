@@ -41,6 +41,10 @@ class Upsample(_Image):
         align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
     ) -> None:
+        if isinstance(scale_factor, (tuple, list)):
+            scale_factor = tuple(map(float, scale_factor))
+        elif scale_factor is not None:
+            scale_factor = float(scale_factor)  # type: ignore[arg-type]
         super().__init__(
             size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners,
             recompute_scale_factor=recompute_scale_factor,

@@ -24,7 +24,9 @@ def _activation(self: Any) -> int:
 MEMBERS: dict[str, dict[str, Any]] = {
     **{name: {"_version": 2} for name in [*_NORMS, *[f"Lazy{norm}" for norm in _NORMS], "SyncBatchNorm"]},
     **{f"ZeroPad{n}d": {"value": 0.0} for n in (1, 2, 3)},
+    **{name: {"name": name} for name in ("Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d")},
     "ReLU6": {"min_val": 0.0, "max_val": 6.0},
+    "PairwiseDistance": {"norm": property(lambda self: self.p)},
     "RMSNorm": {"elementwise_affine": property(lambda self: self.weight is not None)},
     "TransformerEncoderLayer": {"activation_relu_or_gelu": property(_activation)},
 }
