@@ -170,6 +170,24 @@ TEST(Fill, writes_the_parameter_in_the_outputs_dtype) {
   }
 }
 
+TEST(Fill, long_rows_get_all_their_elements_and_nothing_beside_them) {
+  for (int k = 0; k < kDTypeCount; ++k) {
+    for (const int64_t count : {64, 65, 127, 1031, 100003}) {
+      SCOPED_TRACE(testing::Message() << name(dtype_at(k)) << ", " << count << " elements");
+      Array output(dtype_at(k), {count + 2});
+      for (int64_t i = 0; i < count + 2; ++i) output.set(i, 0);
+      kernel::ElementwisePlan plan = elementwise({&output});
+      plan.data[0] = output.at(1);
+      plan.sizes[0] = plan.numel = count;
+      write_value(dtype_at(k), &plan.params[0], 1);
+      ASSERT_EQ(kernels().fill(plan), kernel::kOk);
+      ASSERT_EQ(output.get(0), Value(0));
+      ASSERT_EQ(output.get(count + 1), Value(0));
+      for (int64_t i = 1; i <= count; ++i) ASSERT_EQ(output.get(i), Value(1)) << "element " << i;
+    }
+  }
+}
+
 TEST(Fill, empty_arrays_are_left_alone) {
   Array output(DType::kFloat32, {0});
   EXPECT_EQ(kernels().fill(elementwise({&output})), kernel::kOk);

@@ -232,6 +232,27 @@ void copy_direct(const ElementwisePlan& plan) {
   });
 }
 
+// ---- One number, everywhere ----
+
+// Whether the plan is one array, long enough for a call through the table and short enough for the
+// caches.
+bool is_dense_fill(const ElementwisePlan& plan) {
+  constexpr int64_t kFew = 64;
+  return plan.ndim == 1 && plan.numel > kFew && plan.strides[0][0] == itemsize(plan.dtypes[0]) &&
+         !past_caches(plan.numel * itemsize(plan.dtypes[0]), 0);
+}
+
+// Without the buffer of the number that walk_rows copies from.
+void fill_dense(const ElementwisePlan& plan) {
+  const int64_t size = itemsize(plan.dtypes[0]);
+  const auto run = [&](int64_t begin, int64_t end) {
+    rows_of<CopyRows>().repeat(
+        end - begin, size, static_cast<std::byte*>(plan.data[0]) + begin * size, &plan.params[0]);
+  };
+  if (plan.numel <= kGrain) return run(0, plan.numel);
+  parallel_for(plan.numel, kGrain, run);
+}
+
 // ---- Conversion of one contiguous array to another ----
 
 // Outputs past the caches are left to walk_rows.
@@ -256,6 +277,10 @@ void cast_dense(const ElementwisePlan& plan) {
 }  // namespace
 
 Status fill(const ElementwisePlan& plan) {
+  if (is_dense_fill(plan)) {
+    fill_dense(plan);
+    return kernel::kOk;
+  }
   // The parameter becomes an operand with strides 0. Only the members that walk_rows reads are
   // filled in: the plan is large.
   ElementwisePlan source;
