@@ -38,6 +38,7 @@ struct BitwiseXor {
 
 struct Add {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
   using OnBools = BitwiseOr;
   template <class V>
@@ -47,6 +48,7 @@ struct Add {
 };
 struct Subtract {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
@@ -55,6 +57,7 @@ struct Subtract {
 };
 struct Multiply {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
   using OnBools = BitwiseAnd;
   template <class V>
@@ -64,6 +67,7 @@ struct Multiply {
 };
 struct Divide {
   static constexpr unsigned kTypes = kReal | kComplexes;
+  static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
@@ -102,6 +106,7 @@ struct Pow {
 };
 struct Maximum {
   static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
   using OnBools = BitwiseOr;
   template <class V>
@@ -111,6 +116,7 @@ struct Maximum {
 };
 struct Minimum {
   static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
   using OnBools = BitwiseAnd;
   template <class V>
@@ -203,6 +209,7 @@ struct LogicalXor {
 
 struct TanhGrad {
   static constexpr unsigned kTypes = kReal;
+  static constexpr bool kBrief = true;
   template <class V>
   TSR_HD V operator()(V g, V y) const {
     return g * (V(1) - y * y);
@@ -210,6 +217,7 @@ struct TanhGrad {
 };
 struct SigmoidGrad {
   static constexpr unsigned kTypes = kReal;
+  static constexpr bool kBrief = true;
   template <class V>
   TSR_HD V operator()(V g, V y) const {
     return g * y * (V(1) - y);
@@ -217,6 +225,7 @@ struct SigmoidGrad {
 };
 struct ReluGrad {
   static constexpr unsigned kTypes = kReal;
+  static constexpr bool kBrief = true;
   template <class V>
   TSR_HD V operator()(V g, V y) const {
     return select(y > V(0), g, V(0));

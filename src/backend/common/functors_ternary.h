@@ -43,6 +43,7 @@ struct Addcdiv {
 // A NaN limit gives NaN: the Array API defines clip by arrays as a maximum and a minimum.
 struct Clip {
   static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr bool kBrief = true;
   template <class V>
   TSR_HD V operator()(V x, V low, V high) const {
     const V raised = select((x < low) | (low != low), low, x);

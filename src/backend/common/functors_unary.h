@@ -13,6 +13,8 @@
 //   OnIntegers, OnBools the functor that serves those types in its place
 //   kLight              costs little beside moving its operands: on the CPU it has rows of its own
 //                       for 16-bit floats and, of two operands, for one that is a single element
+//   kBrief              is a handful of instructions: on the CPU long rows compute several
+//                       registers before they store the first
 //   refuses(b), kRefusal integers that its second operand must not be, and what the error says then
 // It is named like its op: the schema's `log_softmax` would be LogSoftmax.
 #pragma once
@@ -32,6 +34,7 @@ struct Identity {
 };
 struct Abs {
   static constexpr unsigned kTypes = kReal | kComplexes | kIntegers;
+  static constexpr bool kBrief = true;
   using OnBools = Identity;
   template <class V>
   TSR_HD auto operator()(V x) const {
@@ -40,6 +43,7 @@ struct Abs {
 };
 struct Negative {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
@@ -62,6 +66,7 @@ struct Reciprocal {
 };
 struct Square {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
@@ -278,6 +283,7 @@ struct BitwiseInvert {
 
 struct Relu {
   static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
@@ -286,6 +292,7 @@ struct Relu {
 };
 struct LeakyRelu {
   static constexpr unsigned kTypes = kReal;
+  static constexpr bool kBrief = true;
   template <class V>
   TSR_HD V operator()(V x, V slope) const {
     return select(x < V(0), x * slope, x);

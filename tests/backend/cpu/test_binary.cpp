@@ -3,7 +3,9 @@
 // The binary family against double references, over dtypes, layouts and broadcasts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "arrays.h"
 #include "base/error.h"
@@ -337,6 +339,47 @@ TEST(Binary, power_follows_c_at_the_special_points) {
       EXPECT_TRUE(std::isnan(got)) << points[i / 13] << "**" << points[i % 13];
     else
       EXPECT_FLOAT_EQ(got, want) << points[i / 13] << "**" << points[i % 13];
+  }
+}
+
+// Long rows compute several registers before they store the first, depending on the addresses.
+TEST(Binary, long_rows_give_the_bits_of_short_ones_wherever_their_operands_lie) {
+  constexpr int64_t kCount = 4 * 2048 + 77;
+  constexpr int64_t kShort = 61;
+  constexpr int64_t kRoom = 512;
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kBFloat16, DType::kInt8}) {
+    const int64_t size = itemsize(dtype);
+    Array a(dtype, {kCount + kRoom});
+    Array b(dtype, {kCount + kRoom});
+    Array wide(dtype, {kCount + kRoom});
+    Array wanted(dtype, {kCount});
+    a.randomize(-5, 5, 1);
+    b.randomize(-5, 5, 2);
+    auto* line = static_cast<std::byte*>(wide.data());
+    line += (64 - reinterpret_cast<uintptr_t>(line) % 64) % 64;
+    for (const BinaryOp op : {BinaryOp::kAdd, BinaryOp::kMaximum}) {
+      const auto run = [&](void* out, int64_t first, int64_t count) {
+        kernel::ElementwisePlan plan = elementwise({&wanted, &a, &b});
+        plan.data[0] = out;
+        plan.data[1] = a.at(first);
+        plan.data[2] = b.at(first);
+        plan.sizes[0] = plan.numel = count;
+        ASSERT_EQ(kernels().binary(op, plan), kernel::kOk) << last_error();
+      };
+      for (int64_t i = 0; i < kCount; i += kShort)
+        run(wanted.at(i), i, std::min(kShort, kCount - i));
+      for (const int64_t past : {int64_t{0}, size, int64_t{64}}) {
+        SCOPED_TRACE(testing::Message() << name(dtype) << ", " << past << " bytes behind a line");
+        run(line + past, 0, kCount);
+        EXPECT_EQ(std::memcmp(line + past, wanted.data(), static_cast<size_t>(kCount * size)), 0);
+      }
+    }
+    // The last: in the place of its operand.
+    kernel::ElementwisePlan plan = elementwise({&wanted, &a, &b});
+    plan.sizes[0] = plan.numel = kCount;
+    plan.data[0] = plan.data[1];
+    ASSERT_EQ(kernels().binary(BinaryOp::kMaximum, plan), kernel::kOk) << last_error();
+    EXPECT_EQ(std::memcmp(a.data(), wanted.data(), static_cast<size_t>(kCount * size)), 0);
   }
 }
 

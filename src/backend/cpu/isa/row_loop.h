@@ -138,16 +138,79 @@ template <class M, class R>
 
 // ---- The loop ----
 
+// Whether a functor is a handful of instructions.
+template <class F>
+inline constexpr bool kIsBrief = requires {
+  requires F::kBrief;
+};
+
+// The registers of results that are computed before the first of them is stored. A processor holds
+// back a load if the last 12 bits of its address are those of a store that it has not finished, so
+// a result that begins just behind an operand, counted modulo 4096, delays every load. Those that
+// come before the stores of their step are not delayed. (Zen 4 loads 32 bytes without delay.)
+template <class F, class M>
+inline constexpr int kRegistersAtOnce = kIsBrief<F>&& kVecBytes == 64 ? 4 : 1;
+// Complex numbers go through memory on their way to registers: there is nothing to gain.
+template <class F, class T>
+inline constexpr int kRegistersAtOnce<F, math::Complex<T>> = 1;
+
+// Whether steps of several registers pay. They cost time in rows that are short or read a buffer of
+// the first-level cache, where a result takes its operand's place, which delays no load, and where
+// every store touches two lines of the cache.
+template <class... Data>
+[[gnu::always_inline]] inline bool takes_steps(int64_t registers, const void* out, Data... in) {
+  constexpr int64_t kLongRow = 128;
+  return registers > kLongRow && reinterpret_cast<uintptr_t>(out) % kVecBytes == 0 &&
+         (... && (in != out));
+}
+
+// The compiler moves no load or store across this. In its own order the first lines of a step are
+// not always read first, and the processor fetches those behind them too late.
+template <int kAtOnce>
+[[gnu::always_inline]] inline void keep_order() {
+  if constexpr (kAtOnce > 1) asm volatile("" ::: "memory");
+}
+
+// Computes and stores whole registers, kAtOnce in a step; `call(i)` gives the results from element
+// i on. Returns the number of elements that are done.
+template <int kAtOnce, class M, class Call>
+[[gnu::always_inline]] inline int64_t whole_registers(int64_t count, int64_t i, void* out,
+                                                      const Call& call) {
+  constexpr int kLanes = Access<M>::kLanes;
+  for (; i + kAtOnce * kLanes <= count; i += kAtOnce * kLanes) {
+    decltype(call(i)) results[kAtOnce];
+#pragma GCC unroll 4
+    for (int k = 0; k < kAtOnce; ++k) {
+      results[k] = call(i + k * kLanes);
+      keep_order<kAtOnce>();
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < kAtOnce; ++k) store_as<M>(results[k], out, i + k * kLanes);
+  }
+  return i;
+}
+// The same with the step of a functor; `function` is called with a register of each input.
+template <class F, class M, class Function, class... Data>
+[[gnu::always_inline]] inline int64_t whole_registers(int64_t count, void* out,
+                                                      const Function& function, Data... in) {
+  const auto call = [&](int64_t i) { return function(Access<M>::load(in, i)...); };
+  constexpr int kAtOnce = kRegistersAtOnce<F, M>;
+  int64_t i = 0;
+  if constexpr (kAtOnce > 1) {
+    if (takes_steps(count / Access<M>::kLanes, out, in...))
+      i = whole_registers<kAtOnce, M>(count, i, out, call);
+  }
+  return whole_registers<1, M>(count, i, out, call);
+}
+
 template <class F, class M, int... kOperand>
 [[gnu::always_inline]] inline bool row_loop(int64_t count, void* out, const void* const* in,
                                             const Parameter* params) {
   using A = Access<M>;
   using V = typename A::Value;
   const V values[2] = {A::parameter(params[0]), A::parameter(params[1])};
-  int64_t i = 0;
-  for (; i + A::kLanes <= count; i += A::kLanes) {
-    store_as<M>(math::call_functor<F, V>(values, A::load(in[kOperand], i)...), out, i);
-  }
+  const auto call = [&](auto... operands) { return math::call_functor<F, V>(values, operands...); };
+  const int64_t i = whole_registers<F, M>(count, out, call, in[kOperand]...);
   if (i < count) {
     store_part_as<M>(math::call_functor<F, V>(values, A::load_part(in[kOperand], i, count - i)...),
                      out, i, count - i);
@@ -168,8 +231,7 @@ template <class F, class M, bool kFirst>
   using V = typename A::Value;
   const V one = A::spread(element);
   const auto call = [&](V x) { return kFirst ? F{}(one, x) : F{}(x, one); };
-  int64_t i = 0;
-  for (; i + A::kLanes <= count; i += A::kLanes) store_as<M>(call(A::load(many, i)), out, i);
+  const int64_t i = whole_registers<F, M>(count, out, call, many);
   if (i < count) store_part_as<M>(call(A::load_part(many, i, count - i)), out, i, count - i);
 }
 template <class F, class M>
