@@ -207,7 +207,7 @@ tensor_split(input, indices_or_sections, dim=0) = tensor_split(input, indices_or
 tile(input, dims, *more) = tile(input, many(dims, more))
 topk(input, k, dim=-1, largest=True, sorted=True, *, out=None)
     = named("topk", topk(input, k, dim, largest, sorted, out=out))
-trace(input) = trace(matrix_of(input).to(summed(input, None) or input.dtype))
+trace(input) = trace(matrix_of(input), dtype=summed(input, None))
 transpose(input, dim0, dim1) = transpose(input, dim0, dim1)
 triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None)
     = solved_triangle(input, A, upper, transpose, unitriangular)
