@@ -106,12 +106,23 @@ if(TSR_LLD)
   set(tsr_test_linker -fuse-ld=lld)
 endif()
 
-# tsr_test(<name> SOURCES file... [SHARED] [LABELS label...] [LINK target...])
+# tsr_test(<name> SOURCES file... [SHARED] [REPLACES_NEW] [LABELS label...] [LINK target...])
 # One GoogleTest executable test_<name>. It links the static library and may use its internals; with SHARED
 # it links libtessera itself and can use only the C ABI. GoogleTest's header and those of the library take most of the
-# compile time of most tests, so they are precompiled (tests/support/CMakeLists.txt).
+# compile time of most tests, so they are precompiled (tests/support/CMakeLists.txt). With REPLACES_NEW operator new of the
+# program may fail (tests/support/failing_new.h). Such a program is not built with the thread sanitizer, which has an
+# operator new of its own; therefore it has only tests of one thread.
 function(tsr_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "" "SOURCES;LABELS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;REPLACES_NEW" "" "SOURCES;LABELS;LINK")
+  if(arg_SOURCES MATCHES "failing_new")
+    message(FATAL_ERROR "test_${name}: expected REPLACES_NEW instead of failing_new.cpp among the sources")
+  endif()
+  if(arg_REPLACES_NEW)
+    if(TSR_SANITIZE STREQUAL "thread")
+      return()
+    endif()
+    list(APPEND arg_SOURCES "${PROJECT_SOURCE_DIR}/tests/support/failing_new.cpp")
+  endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
