@@ -64,6 +64,7 @@ bool KeptText::assign(std::initializer_list<std::string_view> pieces) noexcept {
   const size_t room = capacity_ - 1;
   for (std::string_view piece : pieces) {
     const size_t count = piece.size() < room - end ? piece.size() : room - end;
+    if (count == 0) continue;  // an empty piece may be null, and memmove takes no null
     std::memmove(text_ + end, piece.data(), count);
     end += count;
   }

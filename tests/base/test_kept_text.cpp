@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 namespace test_kept_text {
 
@@ -22,6 +23,8 @@ TEST(KeptText, joins_pieces_and_ends_with_nul) {
   EXPECT_EQ(text.view().data()[text.view().size()], '\0');
   EXPECT_TRUE(text.assign({""}));
   EXPECT_EQ(text.view(), "");
+  EXPECT_TRUE(text.assign({"a", std::string_view(), "b"}));  // a text of the host may be NULL
+  EXPECT_EQ(text.view(), "ab");
   text.clear();
   EXPECT_FALSE(text.owns_memory());
 }
