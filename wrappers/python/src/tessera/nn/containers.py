@@ -128,7 +128,8 @@ class ModuleDict(Module):
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
-        self.update({} if modules is None else modules)
+        if modules is not None:  # a class that derives from this one may have an update() that is not ready yet
+            self.update(modules)
 
     def update(self, modules: Mapping[str, Module]) -> None:
         if not callable(getattr(modules, "items", None)):

@@ -66,7 +66,7 @@ from . import (
 )
 from .storage import TypedStorage, UntypedStorage
 from ._absent import MODULES as _ABSENT
-from ._compilers import MODULES as _COMPILERS
+from ._compilers import MODULES as _COMPILERS, SYMBOLS as _SYMBOLS
 from ._foreach import foreach as _foreach
 from ._no_device import MODULES as _OF_DEVICES
 from .amp import OF_TORCH as _OF_TORCH, GradScaler, autocast
@@ -86,12 +86,19 @@ short, int, long, cfloat, cdouble = int16, int32, int64, complex64, complex128
 
 e, inf, nan, pi, newaxis = _tessera.e, _tessera.inf, _tessera.nan, _tessera.pi, None
 layout, memory_format = Named, Named
+complex32 = chalf = Named("complex32")  # no tensor has this dtype, and programs compare with it
 OutOfMemoryError = _tessera.OutOfMemoryError
 
 
 def _assert(condition: Any, message: Any) -> None:
     if not condition:
         raise AssertionError(message)
+
+
+def _assert_async(input: Any, assert_msg: Any = None) -> None:
+    """Raises RuntimeError if a tensor of one element is 0; here at once, not when a device gets there."""
+    if not input:
+        raise RuntimeError("Expected Tensor with single nonzero value, but got zero" if assert_msg is None else assert_msg)
 
 
 def _check(cond: Any, message: Any = None) -> None:
@@ -154,6 +161,7 @@ globals().update(_OF_TORCH)
 globals().update(_OF_DEVICES)
 globals().update(_ABSENT)
 globals().update(_COMPILERS)
+globals().update(_SYMBOLS)
 
 
 def _in_place(name: str) -> Any:
@@ -181,6 +189,8 @@ _ON_DEMAND = frozenset(["compiler", "hub", "jit", "masked", "multiprocessing", "
 
 
 def __getattr__(name: str) -> Any:
+    if name == "torch":  # torch.torch.Tensor is a slip of the pen that PyTorch takes
+        return _import_module("tessera.torch")
     if name in _ON_DEMAND:
         return _import_module(f"tessera.torch.{name}")
     found = None if name.startswith("__") else _in_place(name) or _copy(name)

@@ -35,6 +35,7 @@ class Absent(ModuleType):
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{__package__}.{name}", f"torch.{name}: {reason}.")
         self.__dict__["_names"] = (f"torch.{name}", reason)
+        self.__dict__["__file__"] = reason  # the error of "from torch.x import y" shows it and nothing else of the module
         sys.modules[self.__name__] = self
 
     def __getattr__(self, name: str) -> Any:

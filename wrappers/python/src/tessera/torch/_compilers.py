@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch._dynamo and torch._inductor: switches of PyTorch's compiler, which programs set; they keep what is assigned."""
+"""torch._dynamo and torch._inductor: switches of PyTorch's compiler, which programs set; they keep what is assigned. And what
+programs call of torch._C, PyTorch's compiled part."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from ._absent import MODULES as _ABSENT
 from ._namespace import lookup
+from ..func import _levels
 from .compiler import disable, reset
 
 
@@ -20,4 +23,38 @@ def _module(name: str, **members: Any) -> ModuleType:
     return module
 
 
-MODULES = {"_dynamo": _module("_dynamo", reset=reset, disable=disable), "_inductor": _module("_inductor")}
+def _nothing(*_: Any) -> None:
+    """A report of what a program uses, and tracers that never run."""
+
+
+def _switch(on: Any) -> bool:
+    """A switch of a compiler that is not there: it was off before."""
+    return False
+
+
+def _transforms_active() -> bool:
+    return _levels.differentiating() or bool(_levels.active())
+
+
+_C = _module(
+    "_C", _are_functorch_transforms_active=_transforms_active, _get_tracing_state=_nothing, _jit_set_profiling_executor=_switch,
+    _jit_set_profiling_mode=_switch, _log_api_usage_once=_nothing,
+)  # fmt: skip
+
+
+def _is_fake(x: Any) -> bool:
+    """Whether a tensor has no values because a compiler looks at the program: no."""
+    return False
+
+
+_subclasses = _module("_subclasses", fake_tensor=_module("_subclasses.fake_tensor", is_fake=_is_fake))
+# Programs ask whether torch.fx records them.
+_fx = _module("fx.experimental", proxy_tensor=_module("fx.experimental.proxy_tensor", get_proxy_mode=_nothing))
+setattr(_ABSENT["onnx"], "is_in_onnx_export", lambda: False)  # noqa: B010
+setattr(_ABSENT["fx"], "experimental", _fx)  # noqa: B010 (mypy knows no such attribute)
+# Sizes and numbers that a compiler does not know yet: nothing is an instance of these.
+SYMBOLS = {name: type(name, (), {"__module__": "torch"}) for name in ("SymBool", "SymFloat", "SymInt")}
+MODULES = {
+    "_C": _C, "_dynamo": _module("_dynamo", reset=reset, disable=disable), "_inductor": _module("_inductor"),
+    "_subclasses": _subclasses,
+}  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 from .. import _ops
 from .._creation import arange
 from .._dtypes import bool_, complex64, float32, float64, get_default_dtype, uint8
-from .._errors import InvalidValueError
+from .._errors import ArgumentTypeError, InvalidValueError
 from ._adapters import leaf, number, sizes
 from ._tensor import made
 
@@ -41,7 +41,9 @@ def ends_of(start: Any, end: Any, dtype: Any) -> tuple[Any, Any]:
 
 
 def between(low: Any, high: Any) -> tuple[Any, Any]:
-    return (0, low) if high is None else (low, high)
+    if low is None and high is None:
+        raise ArgumentTypeError("randint_like(): expected high, got nothing")
+    return (0, low) if high is None else (0 if low is None else low, high)
 
 
 def whole(low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:

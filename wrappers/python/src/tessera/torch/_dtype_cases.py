@@ -12,8 +12,8 @@ from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import bool_, float32, int64, promote_types, uint64
 from .._errors import InvalidValueError
-from ._results import written
 from ._numeric import product_added, product_added_here
+from ._results import written
 from ._tensor import made
 
 

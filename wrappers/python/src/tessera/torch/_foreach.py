@@ -20,6 +20,8 @@ def foreach(name: str) -> Callable[..., Any] | None:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if name.startswith("addc") and len(args) == 3:
             *args, kwargs["value"] = args  # type: ignore[assignment]
+        if name == "norm" and "ord" in kwargs:
+            kwargs["p"] = kwargs.pop("ord")
         if name == "pow" and isinstance(self, (int, float)):
             return tuple(self**exponent for exponent in args[0])
         found = []

@@ -11,7 +11,7 @@ from typing import Any
 from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import bool_, float32, float64, int32, int64, uint64
-from .._errors import DTypeError, InvalidValueError, ShapeError
+from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, ShapeError
 from ._adapters import fitting, only, some
 from ._create import random_numbers
 from ._results import named, written
@@ -267,8 +267,17 @@ def factored(a: Any, pivot: bool, infos: bool, out: Any) -> Any:
     return written(named("_lu_with_info", (packed, pivots, a.new_zeros(a.shape[:-2], dtype=int32))), out)
 
 
+def old_order(name: str, factor: Any, *tensors: Any) -> dict[str, Any]:
+    """The arguments of add and addcmul and their kin by name, from the deprecated order in which the factor comes first."""
+    names = ("tensor1", "tensor2", "value") if name.startswith("addc") else ("other", "alpha")
+    fits = len(tensors) == len(names) - 1 and all(isinstance(tensor, TensorBase) for tensor in tensors)
+    if not fits or isinstance(factor, TensorBase):
+        raise ArgumentTypeError(f"{name}(): expected {len(names) - 1} tensor(s), and {names[-1]} by name")
+    return dict(zip(names, (*tensors, factor)))
+
+
 __all__ = [
     "cardinal_sine", "contracted", "counted_in_boxes", "crossed", "factored", "hashed", "log_of_sum", "mantissa_and_exponent",
-    "parts_of_lu", "pca_of_low_rank", "product_added", "product_added_here", "reflected", "scaled_by_power", "slopes",
+    "old_order", "parts_of_lu", "pca_of_low_rank", "product_added", "product_added_here", "reflected", "scaled_by_power", "slopes",
     "svd_of_low_rank",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ reported as missing. A line that begins with spaces continues its row. `_rows.py
 # ---- functions of torch that are methods of Tensor as well; the first parameter is the tensor ----
 
 SAME_BOTH = """
-abs absolute acos acosh addcdiv addcmul angle arccos arccosh arcsin arcsinh arctan arctan2
+abs absolute acos acosh angle arccos arccosh arcsin arcsinh arctan arctan2
 arctanh argwhere asin asinh atan atan2 atanh bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor broadcast_to ceil copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
 dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
@@ -30,7 +30,8 @@ addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) = product_added(addmm, in
 addmv(input, mat, vec, *, beta=1, alpha=1, out=None) = product_added(addmv, input, mat, vec, beta, alpha, out)
 addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) = outer_added(input, vec1, vec2, beta, alpha, out)
 baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) = product_added(baddbmm, input, batch1, batch2, beta, alpha, out)
-add(input, other, *, alpha=1, out=None) = added(input, other, alpha, out)
+add(input, other, *old, alpha=1, out=None)
+    = added(input, other, alpha, out) if not old else added(input, **old_order("add", other, *old), out=out)
 adjoint(input) = conjugate(matrix_transpose(input))
 all(input, dim=None, keepdim=False, *, out=None) = truths(all(input, dim, keepdims=keepdim), input, out)
 allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False)
@@ -191,7 +192,12 @@ stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, p
         onesided=None, return_complex=None, align_to_window=None)
     = (only(align_to_window or None, None, "torch.stft(): align_to_window"), stft(input, n_fft, hop_length, win_length, window,
         center, pad_mode, normalized, onesided, is_complex_spectrum(input, window, return_complex)))[1]
-sub(input, other, *, alpha=1, out=None) = added(input, other, alpha, out, -1)
+addcdiv(input, tensor1, tensor2, *old, value=1, out=None) = addcdiv(input, tensor1, tensor2, value=value, out=out) if not old
+    else addcdiv(input, **old_order("addcdiv", tensor1, tensor2, *old), out=out)
+addcmul(input, tensor1, tensor2, *old, value=1, out=None) = addcmul(input, tensor1, tensor2, value=value, out=out) if not old
+    else addcmul(input, **old_order("addcmul", tensor1, tensor2, *old), out=out)
+sub(input, other, *old, alpha=1, out=None)
+    = added(input, other, alpha, out, -1) if not old else added(input, **old_order("sub", other, *old), out=out, sign=-1)
 subtract(input, other, *, alpha=1, out=None) = added(input, other, alpha, out, -1)
 sum(input, dim=None, keepdim=False, *, dtype=None, out=None)
     = sum(input, some(dim), keepdims=keepdim, dtype=summed(input, dtype), out=out)
@@ -364,7 +370,7 @@ rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requir
 randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
         requires_grad=False)
     = made(whole(low, high, size, generator, dtype, device, requires_grad), out)
-randint_like(input, low, high=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
+randint_like(input, low=None, high=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
         memory_format=None) = made(whole_like(input, low, high, generator, dtype, device, requires_grad))
 randn(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
     = made(random_numbers(randn, sizes(shape or (size,)), dtype, device, generator, requires_grad), out)
@@ -417,7 +423,7 @@ zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, 
 # ---- methods of Tensor only ----
 
 SAME_METHODS = """
-abs_ absolute_ acos_ acosh_ addcdiv_ addcmul_ arccos_ arccosh_ arcsin_ arcsinh_ arctan2_
+abs_ absolute_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan2_
 arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward bitwise_and_ bitwise_left_shift_ bitwise_not_
 bitwise_or_ bitwise_right_shift_ bitwise_xor_ cauchy_ ceil_ copysign_ cos_ cosh_ cpu cuda data data_ptr deg2rad_
 device digamma_ dim dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expand_as expm1_ float_power_ floor_
@@ -438,7 +444,12 @@ addmm_(input, mat1, mat2, *, beta=1, alpha=1) = product_added_here("addmm", inpu
 addmv_(input, mat, vec, *, beta=1, alpha=1) = product_added_here("addmv", input, mat, vec, beta, alpha)
 addr_(input, vec1, vec2, *, beta=1, alpha=1) = outer_added_here(input, vec1, vec2, beta, alpha)
 baddbmm_(input, batch1, batch2, *, beta=1, alpha=1) = product_added_here("baddbmm", input, batch1, batch2, beta, alpha)
-add_(input, other, *, alpha=1) = added_here(input, other, alpha)
+addcdiv_(input, tensor1, tensor2, *old, value=1) = base.addcdiv_(input, tensor1, tensor2, value=value) if not old
+    else base.addcdiv_(input, **old_order("addcdiv_", tensor1, tensor2, *old))
+addcmul_(input, tensor1, tensor2, *old, value=1) = base.addcmul_(input, tensor1, tensor2, value=value) if not old
+    else base.addcmul_(input, **old_order("addcmul_", tensor1, tensor2, *old))
+add_(input, other, *old, alpha=1)
+    = added_here(input, other, alpha) if not old else added_here(input, **old_order("add_", other, *old))
 apply_(input, callable) = applied(input, callable)
 as_strided_(input, size, stride, storage_offset=None) = reshaped(input, as_strided(input, size, stride, storage_offset))
 bernoulli_(input, p=0.5, *, generator=None) = base.bernoulli_(input, p, generator=generator)
@@ -538,7 +549,8 @@ squeeze_(input, dim=None) = reshaped(input, squeeze(input) if dim is None else s
 storage(input) = TypedStorage(input)
 stride(input, dim=None) = base.stride(input) if dim is None else base.stride(input, dim)
 subtract_(input, other, *, alpha=1) = added_here(input, other, alpha, -1)
-sub_(input, other, *, alpha=1) = added_here(input, other, alpha, -1)
+sub_(input, other, *old, alpha=1)
+    = added_here(input, other, alpha, -1) if not old else added_here(input, **old_order("sub_", other, *old), sign=-1)
 sum_to_size(input, *size) = summed_to(input, sizes(size))
 swapaxes_(input, axis0, axis1) = reshaped(input, transpose(input, axis0, axis1))
 swapdims_(input, dim0, dim1) = reshaped(input, transpose(input, dim0, dim1))

@@ -17,6 +17,9 @@ from ._namespace import lookup
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 
+_OTHERS = ("hpu", "ipu", "mps", "mtia", "xla", "xpu")  # PyTorch's kinds of devices that are not here: programs ask about each
+
+
 class autocast(_amp.autocast):  # noqa: N801 (PyTorch's name)
     """torch.autocast: another dtype than float16 and bfloat16 switches it off, with a warning."""
 
@@ -59,7 +62,7 @@ def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    return _amp.is_autocast_enabled(device_type)
+    return device_type not in _OTHERS and _amp.is_autocast_enabled(device_type)
 
 
 def is_autocast_cpu_enabled() -> bool:

@@ -84,21 +84,16 @@ class Function(_autograd.Function):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        forward, setup = cls.__dict__.get("forward"), cls.__dict__.get("setup_context")
-        if setup is not None:
-            cls.setup_context = staticmethod(_with_ctx(_function_of(setup)))  # type: ignore[assignment]
-        if forward is not None:
+        own = cls.__dict__
+        if "setup_context" in own:
+            cls.setup_context = _wrapped(own["setup_context"], _with_ctx)  # type: ignore[assignment]
+        if "forward" in own:
             bare = cls.setup_context is not _autograd.Function.setup_context
-            cls.forward = staticmethod((with_tensors if bare else _with_ctx)(_function_of(forward)))  # type: ignore[assignment]
-        push = cls.__dict__.get("jvp")
-        if push is not None:
-            cls.jvp = staticmethod(_with_ctx(_function_of(push)))  # type: ignore[assignment]
-        back = cls.__dict__.get("backward")
-        if back is not None:
-            call = back.__func__ if isinstance(back, staticmethod) else back
-            wrapped = _with_ctx(call)
-            wrapped._once_differentiable = getattr(call, "_once_differentiable", False)
-            cls.backward = staticmethod(wrapped)  # type: ignore[assignment]
+            cls.forward = _wrapped(own["forward"], with_tensors if bare else _with_ctx)  # type: ignore[assignment]
+        if "jvp" in own:
+            cls.jvp = _wrapped(own["jvp"], _with_ctx)  # type: ignore[assignment]
+        if "backward" in own:
+            cls.backward = _wrapped(own["backward"], _with_ctx)  # type: ignore[assignment]
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -109,11 +104,21 @@ def _with_ctx(function: Any) -> Any:
     def call(ctx: FunctionCtx, *args: Any, **kwargs: Any) -> Any:
         return function(_Ctx(ctx), *retyped(args), **kwargs)
 
+    call._once_differentiable = getattr(function, "_once_differentiable", False)  # type: ignore[attr-defined]
     return call
 
 
-def _function_of(method: Any) -> Any:
-    return method.__func__ if isinstance(method, staticmethod) else method
+def _wrapped(method: Any, wrap: Any) -> Any:
+    """A method of a custom function around what PyTorch's program wrote; a class method gets the class whose apply() runs."""
+    if not isinstance(method, classmethod):
+        return staticmethod(wrap(method.__func__ if isinstance(method, staticmethod) else method))
+    function: Any = method.__func__
+
+    def call(owner: type, *args: Any, **kwargs: Any) -> Any:
+        return wrap(function.__get__(owner))(*args, **kwargs)
+
+    call._once_differentiable = getattr(function, "_once_differentiable", False)  # type: ignore[attr-defined]
+    return classmethod(call)
 
 
 __getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})

@@ -228,4 +228,6 @@ memory_stats, set_per_process_memory_fraction = memory.memory_stats, memory.set_
 
 globals().update(_TYPES)
 __all__ += sorted(_TYPES)
-__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})
+__getattr__, __dir__ = lookup(
+    __name__, {name: globals()[name] for name in __all__}, lambda name: is_initialized() if name == "_initialized" else None
+)

@@ -19,7 +19,7 @@ from ._serialization import load as _load_file
 
 __all__ = ["download_url_to_file", "get_dir", "load_state_dict_from_url", "set_dir"]
 
-_HASH = re.compile(r"-([a-f0-9]+)\.")
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the name is PyTorch's: programs use it
 _dir: str | None = None
 
 
@@ -64,7 +64,7 @@ def load_state_dict_from_url(
     path = os.path.join(folder, name)
     if not os.path.exists(path):
         sys.stderr.write(f'Downloading: "{url}" to {path}\n')
-        found = _HASH.search(name) if check_hash else None
+        found = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, found.group(1) if found else None, progress)
     return _load_file(path, map_location, weights_only=weights_only)
 

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import _random
-from .._core import GeneratorBase
+from .._core import GeneratorBase, TensorBase
 from .._device import CPU, Device, device_of
 from .._dtypes import uint8
+from .._errors import ArgumentTypeError
 from .._interop import from_bytes
 from .._random import initial_seed
 from ._namespace import lookup
@@ -32,6 +33,8 @@ def _as_bytes(state: tuple[int, int]) -> Any:
 def _as_state(given: Any) -> tuple[int, int]:
     if isinstance(given, tuple):
         return given[0], given[1]
+    if not isinstance(given, TensorBase):
+        raise ArgumentTypeError(f"set_rng_state(): expected a tensor of bytes, got {type(given).__name__}")
     return _unpacked(given.tolist())
 
 

@@ -45,7 +45,7 @@ _AS_GIVEN = {
 _OF_AXES = {"FractionalMaxPool2d": 2, "FractionalMaxPool3d": 3, "AvgPool1d": 1, "MaxUnpool1d": 1, "MaxUnpool2d": 2, "MaxUnpool3d": 3}
 _SIZES = ("kernel_size", "stride", "padding", "output_size", "output_ratio")
 # Layers that hold what they are given, which the default dtype does not change.
-_CONTAINERS = frozenset(["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"])
+_CONTAINERS = frozenset(["ModuleDict", "ModuleList", "Sequential"])
 
 
 class _Layer:
@@ -238,6 +238,8 @@ def _adapted(name: str) -> Any:
     """The library's layer of this name as a class of torch.nn; what is no layer, as it is."""
     if name == "NonDynamicallyQuantizableLinear":  # the layer behind an attention
         return type(name, (_class("Linear"),), {"__module__": __name__})
+    if name in ("ParameterDict", "ParameterList"):
+        return getattr(importlib.import_module(f"{__name__}._parameter_lists"), name)
     plain = getattr(_nn, name, None)
     if not isinstance(plain, type) or not issubclass(plain, _nn.Module):
         return plain

@@ -15,7 +15,7 @@ from tessera.nn.module import RemovableHandle, give_data
 from tessera.nn.parameter import Parameter as _Parameter
 
 from ..._core import TensorBase
-from ..._dtypes import bfloat16, float16, float32
+from ..._dtypes import bfloat16, float16, float32, float64
 from .._tensor import Tensor, meant, retyped, with_tensors
 from ._full_hooks import hooks_of
 from ._state_hooks import add_hook, load_own, load_state, overrides, save_own, state_of, wants_states
@@ -289,7 +289,8 @@ class Module(_Module):
         """Nothing: there is no compiler."""
 
     def type(self, dst_type: Any) -> Any:
-        return self.to(**meant(dst_type))
+        """Gives every parameter and buffer this dtype, those of integers, too."""
+        return self._apply(lambda tensor: tensor.to(**meant(dst_type)))
 
     # ---- hooks ----
 
@@ -326,6 +327,20 @@ class Module(_Module):
             return f"{self._get_name()}({extra})"
         lines += [f"({name}): {text}" for name, text in (_joined(parts) if isinstance(self, ModuleList) else parts)]
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+
+
+def _cast(name: str, kind: Any) -> Callable[[Any], Any]:
+    """Module.half() and its kin. A class with an _apply() of its own may look at the name of the function that it gets."""
+
+    def cast(tensor: Any) -> Any:
+        return tensor.to(kind) if tensor.dtype.is_floating_point else tensor
+
+    cast.__qualname__ = f"Module.{name}.<locals>.cast"
+    return lambda self: self._apply(cast) if any(overrides(part, "_apply") for part in self.modules()) else self.to(kind)
+
+
+for _name, _kind in {"bfloat16": bfloat16, "double": float64, "float": float32, "half": float16}.items():
+    setattr(Module, _name, _cast(_name, _kind))
 
 
 def _part(module: Any, table: str, name: str) -> Any:

@@ -75,6 +75,9 @@ def _initializer(plain: type) -> Callable[..., None]:
         if names:
             self.param_groups[0]["param_names"] = names
 
+    known = _signature(plain)
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    __init__.__signature__ = known.replace(parameters=[own, *known.parameters.values()])  # type: ignore[attr-defined]
     return __init__
 
 

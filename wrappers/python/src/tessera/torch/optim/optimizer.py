@@ -135,6 +135,9 @@ class Optimizer(_plain.Optimizer):
 
     # ---- hooks ----
 
+    def _patch_step_function(self) -> None:
+        """Nothing: step() has its hooks since its class was made. Classes that do not call __init__() call this one."""
+
     def _hooks(self, name: str) -> Hooks:
         hooks: Hooks = self.__dict__.setdefault(name, OrderedDict())
         return hooks

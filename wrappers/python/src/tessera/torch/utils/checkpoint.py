@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._core import TensorBase
 from ...utils import checkpoint as _checkpoint
 from ...utils.checkpoint import set_checkpoint_early_stop
+from .. import random
 from .._tensor import retyped
 
-__all__ = ["checkpoint", "checkpoint_sequential", "set_checkpoint_early_stop"]
+__all__ = ["checkpoint", "checkpoint_sequential", "get_device_states", "set_checkpoint_early_stop", "set_device_states"]
 
 
 def _torch_function(function: Any) -> Any:
@@ -33,3 +35,16 @@ def checkpoint_sequential(
     return retyped(
         _checkpoint.checkpoint_sequential(layers, segments, input, use_reentrant=bool(use_reentrant), **kwargs)
     )
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The devices other than the CPU of the tensors among the arguments, and the states from which they draw: layers that run
+    their forward again keep them. All devices draw from one generator."""
+    devices = [int(arg.device.index) for arg in args if isinstance(arg, TensorBase) and arg.device.type != "cpu"]
+    return devices, [random.get_rng_state() for _ in devices]
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: Any = None) -> None:
+    """Sets what get_device_states() found."""
+    for _, state in zip(devices, states):
+        random.set_rng_state(state)
