@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .. import _ops
-from .._errors import InvalidValueError, as_number
+from .._errors import ArgumentTypeError, InvalidValueError, as_number
 from .._ops import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -348,7 +348,11 @@ def rrelu(
         raise InvalidValueError(f"rrelu: lower: expected at most upper = {upper}, got {lower}")
     if not training:
         mean = (lower + upper) / 2
-        return input.leaky_relu_(mean) if inplace else leaky_relu(input, mean)
+        if not inplace:
+            return leaky_relu(input, mean)
+        if not hasattr(input, "leaky_relu_"):
+            raise ArgumentTypeError(f"rrelu: input: expected a Tensor, got {type(input).__name__}")
+        return input.leaky_relu_(mean)
     slopes = _ops.empty_like(input).uniform_(lower, upper)
     result = _ops.where(input >= 0, input, input * slopes)
     return input.copy_(result) if inplace else result

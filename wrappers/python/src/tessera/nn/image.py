@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._errors import as_number
 from .._tensor import Tensor
 from . import functional as F
 from .module import Module
@@ -42,9 +43,9 @@ class Upsample(_Image):
         recompute_scale_factor: bool | None = None,
     ) -> None:
         if isinstance(scale_factor, (tuple, list)):
-            scale_factor = tuple(map(float, scale_factor))
+            scale_factor = tuple(as_number(factor, "Upsample: scale_factor") for factor in scale_factor)
         elif scale_factor is not None:
-            scale_factor = float(scale_factor)  # type: ignore[arg-type]
+            scale_factor = as_number(scale_factor, "Upsample: scale_factor")
         super().__init__(
             size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners,
             recompute_scale_factor=recompute_scale_factor,
