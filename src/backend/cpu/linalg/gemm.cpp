@@ -328,7 +328,7 @@ Status gemm(const GemmPlan& plan) {
   const int64_t work = plan.m * plan.n * std::max<int64_t>(plan.k, 1);
   const bool in_turn = plan.batch <= 1 || work >= kLarge;
   std::optional<BlasUse> use;
-  // A matrix times a vector reads every element once, in less time than BLAS's threads take to wake.
+  // A matrix times a vector takes less time than to wake BLAS's threads.
   const bool brief = work < kLarge && (plan.m == 1 || plan.n == 1);
   // Tiles of one product are computed side by side, too.
   const bool one_by_one = in_turn && !brief && !deterministic();
