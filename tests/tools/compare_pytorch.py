@@ -96,6 +96,11 @@ class Copies:
         return made.requires_grad_() if tensor.requires_grad else made
 
 
+def to_ours(value: object) -> object:
+    """An argument by itself."""
+    return Copies()(value)
+
+
 def with_our_module(function: object) -> object:
     """A function of the samples with our module in place of torch."""
     if not isinstance(function, types.FunctionType) or not function.__module__.startswith("torch.testing"):
@@ -264,21 +269,27 @@ def parameters_of(function: object) -> list[str]:
 
 
 class Sweep:
-    def __init__(self, show: int, forms: set[str]):
+    def __init__(self, show: int, forms: set[str] = frozenset()):
         self.counts: collections.Counter = collections.Counter()
         self.found: dict[str, list[str]] = {}
         self.show, self.forms = show, forms
 
+    def known(self, key: str, text: str) -> bool:
+        """Whether a difference is one on purpose."""
+        return any(re.search(call, key) and re.search(words, text, re.DOTALL) for call, words in ON_PURPOSE)
+
     def report(self, key: str, text: str) -> None:
-        if any(re.search(call, key) and re.search(words, text, re.DOTALL) for call, words in ON_PURPOSE):
+        """Counts a difference, and keeps the first of each kind. The text ends with " | " and the arguments."""
+        if self.known(key, text):
             self.counts["on purpose"] += 1
             return
         self.counts[text.partition(":")[0]] += 1
         shown = self.found.setdefault(key, [])
-        if len(shown) < self.show and text not in [s.partition(" | ")[0] for s in shown]:
+        if len(shown) < self.show and text.partition(" | ")[0] not in [s.partition(" | ")[0] for s in shown]:
             shown.append(text)
 
-    def call(self, key: str, theirs: object, mine: object, values: bool, sample: str) -> None:
+    def both(self, key: str, theirs: object, mine: object, case: str, what: str = "") -> tuple[object, object] | None:
+        """The results of both, or None after a report if one raises an error or both do."""
         try:
             expected, refused = theirs(), None
         except Exception as error:  # noqa: BLE001 - any error of the peer is an answer
@@ -287,23 +298,26 @@ class Sweep:
             found = mine()
         except Missing as error:
             self.counts["missing"] += 1
-            self.found.setdefault(key, ["missing: " + str(error)])
-            return
-        except NotImplementedError as error:
-            if refused is None:
-                self.report(key, f"not implemented: {str(error)[:200]} | {sample}")
-            return
+            self.found.setdefault(key, [f"missing: {error}"])
+            return None
         except Exception as error:  # noqa: BLE001
+            kind = "not implemented" if isinstance(error, NotImplementedError) else f"error: {type(error).__name__}"
             if refused is None:
-                self.report(key, f"error: {type(error).__name__}: {str(error)[:240]} | {sample}")
+                self.report(key, f"{what}{kind}: {str(error)[:240]} | {case}")
             else:
                 self.counts["both refuse"] += 1
-            return
+            return None
         if refused is not None:
-            self.report(key, f"no error: PyTorch says {type(refused).__name__}: {str(refused)[:160]} | {sample}")
+            self.report(key, f"{what}no error: PyTorch says {type(refused).__name__}: {str(refused)[:160]} | {case}")
+            return None
+        return expected, found
+
+    def call(self, key: str, theirs: object, mine: object, values: bool, case: str) -> None:
+        results = self.both(key, theirs, mine, case)
+        if results is None:
             return
-        if text := difference(found, expected, values):
-            self.report(key, f"{text} | {sample}")
+        if text := difference(results[1], results[0], values):
+            self.report(key, f"{text} | {case}")
         else:
             self.counts["same"] += 1
 

@@ -136,13 +136,10 @@ def text_of(args: object, options: object) -> str:
 
 
 class Faults(Sweep):
-    """Shows each fault of a case once, with the first sample that has it."""
+    """The differences of objects, of which none is known by its text: the list is of functions."""
 
-    def report(self, key: str, text: str) -> None:
-        self.counts[text.partition(":")[0]] += 1
-        shown = self.found.setdefault(key, [])
-        if len(shown) < self.show and text.partition(" | ")[0] not in [s.partition(" | ")[0] for s in shown]:
-            shown.append(text)
+    def known(self, key: str, text: str) -> bool:
+        return False
 
 
 class Pair:
@@ -168,27 +165,7 @@ class Pair:
 
     def both(self, what: str, theirs: object, mine: object) -> tuple[object, object] | None:
         """The results of both, or None after a report if one raises an error or both do."""
-        try:
-            expected, refused = theirs(), None
-        except Exception as error:  # noqa: BLE001 - any error of the peer is an answer
-            expected, refused = None, error
-        try:
-            found = mine()
-        except Missing as error:
-            self.sweep.counts["missing"] += 1
-            self.sweep.found.setdefault(self.key, [f"missing: {error}"])
-            return None
-        except Exception as error:  # noqa: BLE001
-            if refused is None:
-                self.sweep.report(self.key, f"{what}: error: {type(error).__name__}: {str(error)[:240]} | {self.case}")
-            else:
-                self.sweep.counts["both refuse"] += 1
-            return None
-        if refused is not None:
-            text = f"{type(refused).__name__}: {str(refused)[:160]}"
-            self.sweep.report(self.key, f"{what}: no error: PyTorch says {text} | {self.case}")
-            return None
-        return expected, found
+        return self.sweep.both(self.key, theirs, mine, self.case, f"{what}: ")
 
 
 # ---- modules ----
