@@ -4,11 +4,12 @@
 """Times functions of tessera.torch on the sample inputs of PyTorch's own tests, in turns with PyTorch, on one thread.
 
 The samples are those of tests/tools/compare_pytorch.py: small tensors, so what is timed is mostly the cost of a call, with
-all that the names of PyTorch add to it. Run it by hand in the environment that tests/bench/peer.sh makes, with
-`pip install expecttest pytest`. A line is printed for each sample whose ratio (our time to PyTorch's) is above --above, and
-a summary at the end. In-place functions and functions of random numbers are left out of neither.
+all that the names of PyTorch add to it. With --scale N most of their axes are N times as long. Run it by hand in the
+environment that tests/bench/peer.sh makes, with `pip install expecttest pytest`. A line is printed for each sample whose ratio
+(our time to PyTorch's) is above --above, and a summary at the end. The samples of functions of random numbers set the seed,
+which takes most of their time.
 
-Usage: bench_samples.py [--match REGEX] [--samples N] [--rounds N] [--above RATIO] [--gradients] [--json FILE]
+Usage: bench_samples.py [--match REGEX] [--scale N] [--samples N] [--rounds N] [--above RATIO] [--gradients] [--json FILE]
 """
 
 from __future__ import annotations
@@ -32,6 +33,15 @@ from torch.testing._internal.common_methods_invocations import op_db  # noqa: E4
 import tessera.torch as ours  # noqa: E402
 
 ROUND = 0.4e-3  # seconds that one round of one library is to take
+
+
+def scale_samples(factor: int) -> None:
+    """Multiplies the sizes XS, S, M and L, of which the samples are made, in every module that has them."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("torch.testing._internal"):
+            for size in ("XS", "S", "M", "L"):
+                if isinstance(getattr(module, size, None), int):
+                    setattr(module, size, getattr(module, size) * factor)
 
 
 def first_tensor(result: object, tensor: type) -> object:
@@ -73,8 +83,8 @@ def best_of_rounds(calls: tuple[Callable[[], object], ...], rounds: int) -> list
 
 def pair_of(info: object, sample: object, gradients: bool) -> tuple[Callable[[], object], Callable[[], object]]:
     copies, function, op = Copies(), function_of(info), info.op
-    our_args, our_options = copies((sample.input, *sample.args)), copies(sample.kwargs)
     args, options = (sample.input, *sample.args), sample.kwargs
+    our_args, our_options = copies(args), copies(options)
     pair = (lambda: function(*our_args, **our_options)), (lambda: op(*args, **options))
     if not gradients:
         return pair
@@ -88,6 +98,7 @@ def pair_of(info: object, sample: object, gradients: bool) -> tuple[Callable[[],
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--match", default="")
+    parser.add_argument("--scale", type=int, default=1)
     parser.add_argument("--samples", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--above", type=float, default=1.0)
@@ -97,6 +108,7 @@ def main() -> None:
     torch.set_num_threads(1)
     ours.set_num_threads(1)
     warnings.simplefilter("ignore")
+    scale_samples(given.scale)
     rows = []
     for info in op_db:
         name = info.name + (f".{info.variant_test_name}" if info.variant_test_name else "")
