@@ -114,7 +114,10 @@ def main() -> None:
         name = info.name + (f".{info.variant_test_name}" if info.variant_test_name else "")
         if not re.search(given.match, name) or torch.float32 not in info.dtypes:
             continue
-        every = list(info.sample_inputs("cpu", torch.float32, requires_grad=given.gradients))
+        try:
+            every = list(info.sample_inputs("cpu", torch.float32, requires_grad=given.gradients))
+        except Exception:  # too large with this scale
+            continue
         step = max(1, len(every) // given.samples)
         for sample in every[::step][: given.samples]:
             try:
