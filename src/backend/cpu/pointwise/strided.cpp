@@ -231,32 +231,224 @@ void copy_strided(int64_t count, int64_t size, void* to, int64_t to_stride, cons
   }
 }
 
-void gather(Cursor cursor, int64_t count, int64_t size, void* to, const void* base,
-            const int64_t* strides) {
-  auto* target = static_cast<std::byte*>(to);
-  const int64_t inner = strides[cursor.ndim - 1];
-  while (count > 0) {
-    const int64_t part = std::min(count, cursor.left_in_row());
-    copy_strided(part, size, target, size,
-                 static_cast<const std::byte*>(base) + cursor.offset(strides), inner);
-    cursor.advance_in_row(part);
-    target += part * size;
-    count -= part;
+// ---- Rows ----
+
+namespace {
+
+constexpr int64_t kRegister = 16;
+// Longer rows are copied by memcpy, whose call is then the smaller part.
+constexpr int64_t kLongRow = 512;
+
+// Copies the first and the last bytes of a row of sizeof(T) to 2 * sizeof(T) bytes, which overlap:
+// no byte outside the row is read or written.
+template <class T>
+[[gnu::always_inline]] inline void copy_ends(int64_t nbytes, std::byte* to, const std::byte* from) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  T first, last;
+  std::memcpy(&first, from, sizeof(T));
+  std::memcpy(&last, from + nbytes - kSize, sizeof(T));
+  std::memcpy(to, &first, sizeof(T));
+  std::memcpy(to + nbytes - kSize, &last, sizeof(T));
+}
+
+// Calls a function with the type whose size is that of half a short row, rounded up.
+template <class F>
+void with_half(int64_t nbytes, F&& function) {
+  if (nbytes >= 8) return function(uint64_t{});
+  if (nbytes >= 4) return function(uint32_t{});
+  if (nbytes >= 2) return function(uint16_t{});
+  function(uint8_t{});
+}
+
+// Copies rows of `nbytes` contiguous bytes from one step to another.
+void copy_rows(int64_t rows, int64_t nbytes, std::byte* to, int64_t to_step, const std::byte* from,
+               int64_t from_step) {
+  if (from_step == 0 && to_step == nbytes && rows > 1) {  // one row, again and again
+    std::memcpy(to, from, static_cast<size_t>(nbytes));
+    const int64_t all = rows * nbytes;
+    for (int64_t done = nbytes; done < all; done += std::min(done, all - done))
+      std::memcpy(to + done, to, static_cast<size_t>(std::min(done, all - done)));
+    return;
+  }
+  if (nbytes > kLongRow) {
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(to + r * to_step, from + r * from_step, static_cast<size_t>(nbytes));
+    return;
+  }
+  if (nbytes < kRegister) {
+    return with_half(nbytes, [&](auto half) {
+      for (int64_t r = 0; r < rows; ++r)
+        copy_ends<decltype(half)>(nbytes, to + r * to_step, from + r * from_step);
+    });
+  }
+  for (int64_t r = 0; r < rows; ++r, to += to_step, from += from_step) {
+    for (int64_t k = 0; k + kRegister < nbytes; k += kRegister)
+      std::memcpy(to + k, from + k, kRegister);
+    std::memcpy(to + nbytes - kRegister, from + nbytes - kRegister, kRegister);
   }
 }
 
-void scatter(Cursor cursor, int64_t count, int64_t size, void* base, const int64_t* strides,
+// A register of 16 bytes full of one element.
+template <class T>
+__m128i full_of(T element) {
+  if constexpr (sizeof(T) == 1) return _mm_set1_epi8(static_cast<char>(element));
+  if constexpr (sizeof(T) == 2) return _mm_set1_epi16(static_cast<int16_t>(element));
+  if constexpr (sizeof(T) == 4) return _mm_set1_epi32(static_cast<int32_t>(element));
+  if constexpr (sizeof(T) == 8) return _mm_set1_epi64x(static_cast<int64_t>(element));
+  if constexpr (sizeof(T) == 16) return _mm_set_epi64x(element.high, element.low);
+}
+
+// Writes rows one behind the other, each of `count` times one element.
+template <class T>
+void repeat_each(int64_t rows, int64_t count, std::byte* to, const std::byte* from,
+                 int64_t from_step) {
+  const int64_t nbytes = count * static_cast<int64_t>(sizeof(T));
+  const auto full = [&](int64_t r) {
+    T element;
+    std::memcpy(&element, from + r * from_step, sizeof(T));
+    return full_of(element);
+  };
+  if (nbytes < kRegister) {
+    // The end of a register is overwritten by the next row.
+    int64_t r = 0;
+    for (; (rows - r) * nbytes >= kRegister; ++r, to += nbytes)
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), full(r));
+    return with_half(nbytes, [&](auto half) {
+      constexpr auto kSize = static_cast<int64_t>(sizeof(half));
+      for (; r < rows; ++r, to += nbytes) {
+        half = static_cast<decltype(half)>(_mm_cvtsi128_si64(full(r)));
+        std::memcpy(to, &half, sizeof(half));
+        std::memcpy(to + nbytes - kSize, &half, sizeof(half));
+      }
+    });
+  }
+  const auto store = [&](int64_t offset, __m128i value) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + offset), value);
+  };
+  for (int64_t r = 0; r < rows; ++r, to += nbytes) {
+    const __m128i value = full(r);
+    for (int64_t k = 0; k + kRegister < nbytes; k += kRegister) store(k, value);
+    store(nbytes - kRegister, value);
+  }
+}
+
+void repeat_elements(int64_t rows, int64_t count, int64_t size, std::byte* to,
+                     const std::byte* from, int64_t from_step) {
+  switch (size) {
+    case 1:
+      return repeat_each<uint8_t>(rows, count, to, from, from_step);
+    case 2:
+      return repeat_each<uint16_t>(rows, count, to, from, from_step);
+    case 4:
+      return repeat_each<uint32_t>(rows, count, to, from, from_step);
+    case 8:
+      return repeat_each<uint64_t>(rows, count, to, from, from_step);
+    default:
+      return repeat_each<Pair>(rows, count, to, from, from_step);
+  }
+}
+
+// The dims of one operand: those that it steps through as through one are one.
+struct Steps {
+  int32_t ndim = 0;
+  int64_t sizes[kernel::kMaxRank], strides[kernel::kMaxRank], index[kernel::kMaxRank];
+
+  Steps(const Cursor& cursor, const int64_t* operand) {
+    for (int32_t d = 0; d < cursor.ndim; ++d) {
+      const int64_t size = cursor.sizes[d];
+      if (size == 1) continue;
+      if (ndim > 0 && strides[ndim - 1] == operand[d] * size) {
+        sizes[ndim - 1] *= size;
+        strides[ndim - 1] = operand[d];
+        index[ndim - 1] = index[ndim - 1] * size + cursor.index[d];
+        continue;
+      }
+      sizes[ndim] = size;
+      strides[ndim] = operand[d];
+      index[ndim++] = cursor.index[d];
+    }
+    while (ndim < 2) {  // rows of one element each, or one row
+      for (int32_t d = ndim++; d > 0; --d) {
+        sizes[d] = sizes[d - 1];
+        strides[d] = strides[d - 1];
+        index[d] = index[d - 1];
+      }
+      sizes[0] = 1;
+      strides[0] = index[0] = 0;
+    }
+  }
+
+  [[nodiscard]] int64_t offset() const {
+    int64_t bytes = 0;
+    for (int32_t d = 0; d < ndim; ++d) bytes += index[d] * strides[d];
+    return bytes;
+  }
+};
+
+// Calls function(rows, width, offset, step, inner) for `count` elements from the cursor on: that
+// many rows of `width` elements with the stride `inner`, the first at an offset in bytes, each a
+// step behind the one before.
+template <class F>
+void for_rows(const Cursor& cursor, int64_t count, const int64_t* operand, F&& function) {
+  Steps at(cursor, operand);
+  const int32_t inner = at.ndim - 1;
+  const int32_t outer = inner - 1;
+  const int64_t width = at.sizes[inner];
+  while (count > 0) {
+    int64_t rows = 1;
+    int64_t part = width - at.index[inner];
+    if (part > count) part = count;
+    if (at.index[inner] == 0 && part == width)
+      rows = std::min(count / width, at.sizes[outer] - at.index[outer]);
+    function(rows, part, at.offset(), at.strides[outer], at.strides[inner]);
+    count -= rows * part;
+    at.index[inner] += part;
+    if (at.index[inner] < width) return;
+    at.index[inner] = 0;
+    at.index[outer] += rows;
+    for (int32_t d = outer; d > 0 && at.index[d] == at.sizes[d]; --d) {
+      at.index[d] = 0;
+      ++at.index[d - 1];
+    }
+  }
+}
+
+}  // namespace
+
+void gather(const Cursor& cursor, int64_t count, int64_t size, void* to, const void* base,
+            const int64_t* strides) {
+  auto* target = static_cast<std::byte*>(to);
+  for_rows(cursor, count, strides,
+           [&](int64_t rows, int64_t width, int64_t offset, int64_t step, int64_t inner) {
+             const auto* source = static_cast<const std::byte*>(base) + offset;
+             if (inner == size) {
+               copy_rows(rows, width * size, target, width * size, source, step);
+             } else if (inner == 0 && width * size <= kLongRow) {
+               repeat_elements(rows, width, size, target, source, step);
+             } else {
+               for (int64_t r = 0; r < rows; ++r)
+                 copy_strided(width, size, target + r * width * size, size, source + r * step,
+                              inner);
+             }
+             target += rows * width * size;
+           });
+}
+
+void scatter(const Cursor& cursor, int64_t count, int64_t size, void* base, const int64_t* strides,
              const void* from) {
   const auto* source = static_cast<const std::byte*>(from);
-  const int64_t inner = strides[cursor.ndim - 1];
-  while (count > 0) {
-    const int64_t part = std::min(count, cursor.left_in_row());
-    copy_strided(part, size, static_cast<std::byte*>(base) + cursor.offset(strides), inner, source,
-                 size);
-    cursor.advance_in_row(part);
-    source += part * size;
-    count -= part;
-  }
+  for_rows(cursor, count, strides,
+           [&](int64_t rows, int64_t width, int64_t offset, int64_t step, int64_t inner) {
+             auto* target = static_cast<std::byte*>(base) + offset;
+             if (inner == size) {
+               copy_rows(rows, width * size, target, step, source, width * size);
+             } else {
+               for (int64_t r = 0; r < rows; ++r)
+                 copy_strided(width, size, target + r * step, inner, source + r * width * size,
+                              size);
+             }
+             source += rows * width * size;
+           });
 }
 
 }  // namespace tsr::cpu

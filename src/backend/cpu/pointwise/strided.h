@@ -39,9 +39,9 @@ inline constexpr int64_t kTransposeTile = 16;
 void transpose(int64_t rows, int64_t columns, int64_t size, void* to, int64_t to_step,
                const void* from, int64_t from_step);
 // Copies `count` elements, from the cursor on, to a contiguous buffer, or back.
-void gather(Cursor cursor, int64_t count, int64_t size, void* to, const void* base,
+void gather(const Cursor& cursor, int64_t count, int64_t size, void* to, const void* base,
             const int64_t* strides);
-void scatter(Cursor cursor, int64_t count, int64_t size, void* base, const int64_t* strides,
+void scatter(const Cursor& cursor, int64_t count, int64_t size, void* base, const int64_t* strides,
              const void* from);
 
 }  // namespace tsr::cpu

@@ -26,6 +26,7 @@ constexpr int kMaxInputs = 3;
 constexpr int64_t kBlockBytes =
     8192;  // of each operand: the buffers of a block stay in the first-level cache
 constexpr int64_t kShortRow = 128;         // rows shorter than this are gathered, several per block
+constexpr int64_t kShortPlainRow = 16;     // the same for rows that need no buffers
 constexpr int64_t kCastBlockBytes = 4096;  // with casts there are up to four buffers
 constexpr int64_t kStreamBlockBytes = 2048;  // small, so that memory reads and writes alternate
 constexpr int64_t kLine = 64;
@@ -39,6 +40,7 @@ struct Operand {
   bool dense;        // contiguous over the whole plan
   bool constant;     // one element for the whole plan
   bool unit;         // innermost stride is the element's size
+  int64_t run;       // elements that are contiguous, each time as many: those of the innermost dims
   bool transposed;   // contiguous along the second innermost dim: transposed by tiles
   int64_t period;    // the operand repeats after so many elements; numel if it does not repeat
   CastRow cast;      // null: memory holds the row's dtype
@@ -73,6 +75,7 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
                   true,
                   true,
                   true,
+                  1,
                   false,
                   1,
                   nullptr};
@@ -81,6 +84,7 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
   for (int32_t d = plan.ndim - 1; d >= 0; --d) {
     if (plan.sizes[d] == 1) continue;
     operand.dense &= operand.strides[d] == expected;
+    if (operand.dense) operand.run *= plan.sizes[d];
     operand.constant &= operand.strides[d] == 0;
     expected *= plan.sizes[d];
     if (operand.strides[d] != 0) operand.period = expected / operand.size;
@@ -113,7 +117,7 @@ class Walk {
       tiled_ |= input_[k].transposed;
       casts |= input_[k].cast != nullptr;
     }
-    by_row_ = plan.ndim > 1 && plan.sizes[plan.ndim - 1] >= kShortRow;
+    by_row_ = plan.ndim > 1 && plan.sizes[plan.ndim - 1] >= kShortPlainRow;
     stream_ = output_.dense && !in_place() && !tiled_ && past_caches(plan);
     block_ = (stream_ ? kStreamBlockBytes : casts ? kCastBlockBytes : kBlockBytes) / widest;
     if (!tiled_) {
@@ -122,6 +126,7 @@ class Walk {
     }
     if (needs_no_buffers()) block_ = std::max<int64_t>(plan.numel, 1);
     plain_rows_ = has_plain_rows();
+    if (by_row_ && !plain_rows_ && plan.sizes[plan.ndim - 1] < kShortRow) gather_rows();
   }
 
   // Runs the whole plan, on as many threads as are worth it.
@@ -138,9 +143,11 @@ class Walk {
   void find_lone(const RowTypes& types);
   [[nodiscard]] bool needs_no_buffers() const;
   [[nodiscard]] bool has_plain_rows() const;
+  void gather_rows();
   // Whether one element is that of a whole row, for which a buffer has room.
   [[nodiscard]] bool fills_row(const Operand& operand) const {
-    return operand.strides[1] == 0 && plan_.sizes[1] <= block_;
+    const int32_t inner = plan_.ndim - 1;
+    return operand.strides[inner] == 0 && plan_.sizes[inner] <= block_;
   }
   const void* lone_element(const Cursor& cursor, Buffers& buffers) const;
   bool apply(int64_t count, void* out, const void* const* in) const {
@@ -148,6 +155,7 @@ class Walk {
     kernel_.beside(count, out, in[1 - lone_], in[lone_], lone_ == 0);
     return true;
   }
+  bool apply_filled(int64_t count, void* out, const void* const* sources, Buffers& buffers) const;
   // Whether a buffer is filled once and then used for all blocks.
   [[nodiscard]] bool repeats(const Operand& operand) const {
     return operand.constant || (period_ != 0 && operand.period <= period_);
@@ -164,7 +172,7 @@ class Walk {
   static std::byte* in_memory(const Operand& operand, const Cursor& cursor, int64_t linear,
                               int64_t count) {
     if (operand.dense) return operand.data + linear * operand.size;
-    if (operand.unit && count <= cursor.left_in_row())
+    if (operand.run > 1 && count <= operand.run - linear % operand.run)
       return operand.data + cursor.offset(operand.strides);
     return nullptr;
   }
@@ -245,10 +253,10 @@ bool Walk::needs_no_buffers() const {
   return lone_ < 0 || input_[lone_].constant;
 }
 
-// The rows of a matrix are taken from memory and written there as they are, but for inputs that are
-// one element for a row.
+// Rows are taken from memory and written there as they are, but for inputs that are one element for
+// a row.
 bool Walk::has_plain_rows() const {
-  if (plan_.ndim != 2 || !by_row_ || stream_ || tiled_ || lone_cast_ != nullptr) return false;
+  if (!by_row_ || stream_ || tiled_ || lone_cast_ != nullptr) return false;
   if (!output_.unit || output_.cast != nullptr) return false;
   for (int k = 0; k < inputs_; ++k) {
     if (k == lone_) continue;
@@ -256,6 +264,14 @@ bool Walk::has_plain_rows() const {
     if (!input_[k].unit && !fills_row(input_[k])) return false;
   }
   return true;
+}
+
+// Several rows a block, in buffers.
+void Walk::gather_rows() {
+  by_row_ = false;
+  if (lone_ < 0 || input_[lone_].constant) return;
+  lone_ = -1;
+  lone_cast_ = nullptr;
 }
 
 // Returns the input elements as the row needs them: contiguous and of its dtype.
@@ -352,26 +368,52 @@ bool Walk::run_part(int64_t begin, int64_t end) const {
 // As run_part, without what a row costs there beside its elements.
 bool Walk::run_rows(int64_t begin, int64_t end) const {
   Buffers buffers;
-  const int64_t columns = plan_.sizes[1];
-  int64_t row = begin / columns;
-  int64_t column = begin % columns;
+  const int32_t inner = plan_.ndim - 1;
+  const int32_t outer = inner - 1;
+  Cursor cursor;
+  cursor.ndim = plan_.ndim;
+  cursor.sizes = plan_.sizes;
+  cursor.seek(begin);
+  bool fills = false;
+  int64_t steps[kMaxInputs] = {};
+  for (int k = 0; k < inputs_; ++k) {
+    steps[k] = input_[k].strides[outer];
+    fills |= k != lone_ && input_[k].strides[inner] == 0;
+  }
   bool ok = true;
-  for (int64_t linear = begin; linear < end; ++row, column = 0) {
-    const int64_t count = std::min(columns - column, end - linear);
-    const auto at = [&](const Operand& operand) {
-      return operand.data + row * operand.strides[0] + column * operand.strides[1];
-    };
+  for (int64_t linear = begin; linear < end;) {
+    // Rows whose addresses are steps apart: up to the end of the second innermost dim, or what is
+    // left of the first or the last row alone.
+    const int64_t left = cursor.left_in_row();
+    const int64_t count = std::min(left, end - linear);
+    int64_t rows = 1;
+    if (left == plan_.sizes[inner] && count == left)
+      rows = std::min((end - linear) / count, plan_.sizes[outer] - cursor.index[outer]);
+    std::byte* out = output_.data + cursor.offset(output_.strides);
     const void* in[kMaxInputs] = {};
-    for (int k = 0; k < inputs_; ++k) {
-      in[k] = at(input_[k]);
-      if (k == lone_ || input_[k].strides[1] != 0) continue;
-      repeat(input_[k], at(input_[k]), count, buffers.input[k]);
-      in[k] = buffers.input[k];
+    for (int k = 0; k < inputs_; ++k) in[k] = input_[k].data + cursor.offset(input_[k].strides);
+    for (int64_t r = 0; r < rows; ++r, out += output_.strides[outer]) {
+      ok &= fills ? apply_filled(count, out, in, buffers) : apply(count, out, in);
+      for (int k = 0; k < kMaxInputs; ++k) in[k] = static_cast<const std::byte*>(in[k]) + steps[k];
     }
-    ok &= apply(count, at(output_), in);
-    linear += count;
+    cursor.index[outer] += rows - 1;
+    cursor.advance_in_row(count);
+    linear += rows * count;
   }
   return ok;
+}
+
+// apply() for a row of which some inputs are one element.
+bool Walk::apply_filled(int64_t count, void* out, const void* const* sources,
+                        Buffers& buffers) const {
+  const void* in[kMaxInputs] = {};
+  for (int k = 0; k < inputs_; ++k) {
+    in[k] = sources[k];
+    if (k == lone_ || input_[k].strides[plan_.ndim - 1] != 0) continue;
+    repeat(input_[k], static_cast<const std::byte*>(sources[k]), count, buffers.input[k]);
+    in[k] = buffers.input[k];
+  }
+  return apply(count, out, in);
 }
 
 // ---- Transposed inputs: tiles of the two innermost dims ----

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pointwise operators on tensors whose innermost axis is short: rows that are gathered, repeated, or taken as they are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import tessera as ts
+
+WIDTHS = (1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 40, 64, 100, 127, 130, 700)
+DTYPES = ("bool", "int8", "int16", "int32", "float32", "float64", "complex128")
+RNG = np.random.default_rng(5)
+
+
+def numbers(dtype: str, *shape: int) -> NDArray[Any]:
+    return RNG.integers(0, 2 if dtype == "bool" else 50, shape).astype(dtype)
+
+
+def layouts(dtype: str, outer: int, rows: int, width: int) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Arrays that broadcast to (outer, rows, width), each a way of its own through memory."""
+    wide = numbers(dtype, outer, rows, 2 * width + 1)
+    yield "contiguous", numbers(dtype, outer, rows, width)
+    yield "one matrix", numbers(dtype, 1, rows, width)
+    yield "one row of each matrix", numbers(dtype, outer, 1, width)
+    yield "one row", numbers(dtype, 1, 1, width)
+    yield "one column", numbers(dtype, 1, rows, 1)
+    yield "one element of each row", numbers(dtype, outer, rows, 1)
+    yield "one element of each matrix", numbers(dtype, outer, 1, 1)
+    yield "one element", numbers(dtype, 1, 1, 1)
+    yield "the first part of longer rows", wide[:, :, :width]
+    yield "the second part of longer rows", wide[:, :, width + 1 :]
+    yield "every second column", wide[:, :, : 2 * width : 2]
+    yield "backwards", numbers(dtype, outer, rows, width)[:, :, ::-1]
+    yield "rows backwards", numbers(dtype, outer, rows, width)[:, ::-1]
+    yield "every second row", numbers(dtype, outer, 2 * rows, width)[:, ::2]
+    yield "matrices transposed", numbers(dtype, outer, width, rows).transpose(0, 2, 1)
+    yield "outer axes exchanged", numbers(dtype, rows, outer, width).transpose(1, 0, 2)
+
+
+def rows_for(width: int) -> int:
+    return 3 if width > 100 else 9
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_pair_of_layouts(dtype: str, width: int) -> None:
+    function, ours = (np.logical_xor, ts.logical_xor) if dtype == "bool" else (np.add, ts.add)
+    made = [(name, array, ts.from_numpy(array)) for name, array in layouts(dtype, 4, rows_for(width), width)]
+    for (name, a, x), (other, b, y) in itertools.product(made, made):
+        found = ours(x, y).numpy()
+        assert np.array_equal(found, function(a, b)), (name, other)
+
+
+@pytest.mark.parametrize("width", (1, 3, 8, 16, 20, 40, 130))
+@pytest.mark.parametrize("dtype", ("int8", "float32", "float64"))
+def test_results_go_to_short_rows_of_a_larger_tensor(dtype: str, width: int) -> None:
+    rows = rows_for(width)
+    for name, array in layouts(dtype, 4, rows, width):
+        for start, step in ((0, 1), (1, 1), (0, 2)):
+            target = numbers(dtype, 4, rows, 2 * width + 2)
+            expected = target.copy()
+            place = (slice(None), slice(None), slice(start, start + step * width, step))
+            expected[place] += array
+            x = ts.from_numpy(target)
+            x[place].add_(ts.from_numpy(array))
+            assert np.array_equal(x.numpy(), expected), (name, start, step)
+
+
+@pytest.mark.parametrize("width", (2, 3, 16, 24, 40, 100))
+def test_the_number_of_threads_changes_nothing(width: int) -> None:
+    """Threads begin in the middle of rows."""
+    outer, rows = 7, 200_000 // (7 * width)
+    threads = ts.get_num_threads()
+    try:
+        for (name, a), (other, b) in itertools.combinations(layouts("float32", outer, rows, width), 2):
+            x, y = ts.from_numpy(a), ts.from_numpy(b)
+            for count in (1, 2, 3):
+                ts.set_num_threads(count)
+                assert np.array_equal(ts.subtract(x, y).numpy(), np.subtract(a, b)), (name, other, count)
+    finally:
+        ts.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("width", (3, 16, 40, 100))
+def test_operands_of_other_dtypes_are_converted(width: int) -> None:
+    made = [list(layouts(dtype, 4, 9, width)) for dtype in ("int16", "float64")]
+    for (name, a), (other, b) in itertools.product(*made):
+        x, y = ts.from_numpy(a), ts.from_numpy(b)
+        assert np.array_equal(ts.multiply(x, y).numpy(), a * b), (name, other)
+        half = ts.astype(x, ts.bfloat16)
+        assert np.array_equal(ts.add(half, y).numpy(), a + b), (name, other)  # whole numbers below 50 are exact
+
+
+@pytest.mark.parametrize("width", (3, 16, 40, 100))
+def test_functions_of_three_operands(width: int) -> None:
+    made = list(layouts("float32", 4, 9, width))
+    for (name, a), (other, b) in itertools.product(made, made):
+        c = made[len(name) % len(made)][1]
+        found = ts.addcmul(*(ts.from_numpy(array) for array in (a, b, c))).numpy()
+        assert np.array_equal(found, a + b * c), (name, other)
+        chosen = ts.where(ts.from_numpy(a) > 20, ts.from_numpy(b), ts.from_numpy(c)).numpy()
+        assert np.array_equal(chosen, np.where(a > 20, b, c)), (name, other)
