@@ -159,6 +159,17 @@ template <class T, class Fn>
   for (int k = 2; k <= order; ++k) size *= k;
   return sum * VD(order % 2 == 0 ? -size : size);
 }
+// Left of 0, but for whole numbers, by the sum over all of them (special_math.h: zeta_of).
+[[gnu::always_inline]] inline VD polygamma_short(VD x, int order) {
+  const Mask<double> left = x < VD(0.0);
+  if (!any(left)) return polygamma_right(x, order);
+  const VD fraction = x - floor(x);
+  const VD value = polygamma_right(select(left, fraction, x), order);
+  const VD safe = select(left, fraction, VD(0.5));
+  const VD rest = polygamma_right(VD(1.0) - safe, order) -
+                  polygamma_right(VD(1.0) - select(left, x, VD(0.5)), order);
+  return select(left, order % 2 == 0 ? value - rest : value + rest, value);
+}
 [[gnu::always_inline]] inline VD polygamma(VD x, VD order) {
   return by_lane(x, order, [](double lane, double n) { return math::polygamma_of(lane, n); });
 }
@@ -169,10 +180,11 @@ template <class T, class Fn>
     return static_cast<float>(math::polygamma_of(lane, m));
   };
   if (n == 0 || any(order != VF(n))) return by_lane(x, order, lane_by_lane);
-  const Mask<float> served = (x > VF(0.0)) & (x < VF(1e30));
+  const Mask<float> left = (x < VF(0.0)) & (x != floor(x));
+  const Mask<float> served = ((x > VF(0.0)) & (x < VF(1e30))) | left;
   const VF safe = select(served, x, VF(1.0));
   const VF value =
-      narrow(each_half(widen(safe), [n](VD wide) { return polygamma_right(wide, n); }));
+      narrow(each_half(widen(safe), [n](VD wide) { return polygamma_short(wide, n); }));
   return patch_lanes(!served, value, x, order, lane_by_lane);
 }
 [[gnu::always_inline]] inline VD erfinv(VD x) {
