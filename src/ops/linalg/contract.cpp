@@ -17,7 +17,7 @@
 #include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
-#include "ops/shape/join.h"
+#include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
 #include "tensor/promotion.h"
@@ -192,14 +192,14 @@ Tensor cross(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
   };
   const Tensor a = full(input);
   const Tensor b = full(other);
-  const auto difference = [&](int64_t first, int64_t second) {
-    return subtract(multiply(select(a, along, first), select(b, along, second)),
-                    multiply(select(a, along, second), select(b, along, first)));
+  const auto next = [&](const Tensor& x, Out to = {}) {
+    return roll(x, Dims{-1}, DimsView(Dims{along}), to);
   };
-  const Tensor parts[] = {difference(1, 2), difference(2, 0), difference(0, 1)};
+  // a[i] b[i + 1] - a[i + 1] b[i] stands at i + 2.
+  const Tensor before = subtract(multiply(a, next(b)), multiply(next(a), b));
   const DType dtype = promote_types(input.dtype(), other.dtype());
-  if (parts[0].dtype() == dtype) return stack(parts, along, out);
-  return settle(astype(stack(parts, along), dtype), out);
+  if (before.dtype() == dtype) return next(before, out);
+  return settle(astype(next(before), dtype), out);
 }
 
 Tensor trace(const Tensor& input, int64_t offset, std::optional<DType> dtype, Out out) {

@@ -435,6 +435,17 @@ def test_copies_and_new_matrices_are_contiguous() -> None:
     assert torch.lu_unpack(packed, pivots).P.is_contiguous()
 
 
+def test_lu_unpack_takes_each_matrix_of_a_batch_apart() -> None:
+    for shape in ((4, 4), (2, 3, 5, 5), (3, 4, 6), (2, 6, 4), (0, 4, 5)):
+        a = torch.rand(shape)
+        p, lower, upper = torch.lu_unpack(*torch.linalg.lu_factor(a))
+        assert p.shape == (*shape[:-1], shape[-2]) and torch.allclose(p @ lower @ upper, a, atol=1e-5)
+    packed, pivots = torch.linalg.lu_factor(torch.rand(3, 3))
+    for wrong in (0, 4):
+        with pytest.raises(ValueError, match=f"expected rows from 1 to 3, got {wrong}"):
+            torch.lu_unpack(packed, torch.full_like(pivots, wrong))
+
+
 def test_a_tensor_of_one_integer_selects_a_view() -> None:
     x = torch.zeros(3, 4)
     for row in torch.arange(2):

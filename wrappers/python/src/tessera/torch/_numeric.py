@@ -12,6 +12,7 @@ from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import bool_, float32, float64, int32, int64, uint64
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, ShapeError
+from .._interop import asarray
 from ._adapters import fitting, only, some
 from ._create import random_numbers
 from ._results import named, written
@@ -236,6 +237,19 @@ def reflected(input: Any, tau: Any, other: Any, left: bool, transpose: bool) -> 
     return _ops.matmul(q, other) if left else _ops.matmul(other, q)
 
 
+def _rows_after(pivots: Any, rows: int) -> list[list[int]]:
+    """For each matrix the rows in the order that the exchanges of lu_factor bring them into: row i with row pivots[i] - 1."""
+    orders = []
+    for exchanges in _ops.reshape(pivots, (-1, pivots.shape[-1])).tolist():
+        order = list(range(rows))
+        for row, other in enumerate(exchanges):
+            if not 1 <= other <= rows:
+                raise InvalidValueError(f"lu_unpack(): LU_pivots: expected rows from 1 to {rows}, got {other}")
+            order[row], order[other - 1] = order[other - 1], order[row]
+        orders.append(order)
+    return orders
+
+
 def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
     """torch.lu_unpack: P, L and U of what lu_factor gives; an empty tensor for what is not wanted."""
     rows, columns = packed.shape[-2:]
@@ -247,13 +261,7 @@ def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
         lower = _ops.add(_ops.tril(packed[..., :least], -1), ones)
         upper = _ops.triu(packed[..., :least, :])
     if order:
-        places = _ops.zeros((*packed.shape[:-2], rows), dtype=int64, device=packed.device) + _ops.astype(_ops.cumulative_sum(
-            _ops.ones((rows,), dtype=int64, device=packed.device), 0) - 1, int64)
-        for step in range(pivots.shape[-1]):
-            other = _ops.astype(pivots[..., step : step + 1], int64) - 1
-            here = places[..., step : step + 1].clone()
-            places[..., step : step + 1] = _ops.take_along_axis(places, other, -1)
-            places = _ops.scatter(places, -1, other, here)
+        places = asarray(_rows_after(pivots, rows), dtype=int64, device=packed.device).reshape(*packed.shape[:-2], rows)
         matrix = _ops.contiguous(_ops.matrix_transpose(_ops.astype(_ops.one_hot(places, rows), packed.dtype)))
     return named("lu_unpack", (matrix, lower, upper))
 
