@@ -43,7 +43,7 @@ struct Activation {
   Tensor operator()(const Tensor& input, double p0, double p1, const Out& out) const {
     return run_unary(rule, input, out, {p0, p1}, [row = this, p0, p1](Backward& ctx) {
       const Tensor x = ctx.saved(0);
-      ctx.set(0, ctx.create_graph() ? row->derivative(ctx.grad(), x, p0, p1)
+      ctx.set(0, ctx.create_graph() ? row->derivative(in_opmath(ctx.grad()), in_opmath(x), p0, p1)
                                     : launch_fused(row->rule.fused, ctx.grad(), x, {p0, p1}));
     });
   }

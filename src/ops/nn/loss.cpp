@@ -454,8 +454,9 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   check_logits(input, target, "target");
   check_logits(input, weight, "weight");
   check_logits(input, pos_weight, "pos_weight");
-  const Tensor loss = logits_loss(input, target, pos_weight);
-  return reduce(weight.defined() ? multiply(loss, weight) : loss, kind);
+  if (!weight.defined()) return reduce(logits_loss(input, target, pos_weight), kind);
+  const Tensor loss = logits_loss(in_opmath(input), in_opmath(target), in_opmath(pos_weight));
+  return astype(reduce(multiply(loss, in_opmath(weight)), kind), input.dtype());
 }
 
 }  // namespace tsr::ops

@@ -143,8 +143,9 @@ Tensor entropy_of_pair(const Tensor& p, const Tensor& t) {
                               : fused_entropy_slope(ctx.grad(), a, b));
              }
              if (ctx.needs(1)) {
-               const Tensor no = limited_log(log1p(negative(a)));
-               ctx.set(1, multiply(ctx.grad(), subtract(no, limited_log(log(a)))));
+               const Tensor wide = in_opmath(a);
+               const Tensor no = limited_log(log1p(negative(wide)));
+               ctx.set(1, multiply(ctx.grad(), subtract(no, limited_log(log(wide)))));
              }
            }});
   }
@@ -241,8 +242,9 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
     check_dtype(weight, input, "weight");
     broadcast_strides(weight.sizes(), weight.strides(), input.sizes(), "weight");
   }
-  const Tensor loss = entropy_of_pair(input, target);
-  return reduce(weight.defined() ? multiply(loss, weight) : loss, kind);
+  if (!weight.defined()) return reduce(entropy_of_pair(input, target), kind);
+  const Tensor loss = entropy_of_pair(in_opmath(input), in_opmath(target));
+  return finished(multiply(loss, in_opmath(weight)), kind, input);
 }
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,

@@ -11,8 +11,10 @@
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/pointwise/binary_grad.h"
 #include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/dual.h"
+#include "ops/pointwise/round_once.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/pointwise/unary_run.h"
@@ -25,6 +27,16 @@ DType operands_dtype(const Arg& a, const Arg& b) {
   if (!a.is_tensor()) return promote_scalar(b.tensor().dtype(), a.scalar());
   if (!b.is_tensor()) return promote_scalar(a.tensor().dtype(), b.scalar());
   return promote_types(a.tensor().dtype(), b.tensor().dtype());
+}
+
+Tensor round_once(const BinaryContext& ctx, Tensor (*derivative)(const BinaryContext& ctx)) {
+  const Tensor none;
+  const Tensor& a = ctx.a.is_tensor() ? ctx.a.tensor() : none;
+  const Tensor& b = ctx.b.is_tensor() ? ctx.b.tensor() : none;
+  return round_once({&ctx.g, &a, &b, &ctx.y}, [&](std::span<const Tensor> wide) {
+    return derivative({wide[0], ctx.a.is_tensor() ? Arg(wide[1]) : ctx.a,
+                       ctx.b.is_tensor() ? Arg(wide[2]) : ctx.b, wide[3]});
+  });
 }
 
 namespace {
@@ -159,7 +171,9 @@ Tensor derivative_of(const BinaryRule& rule, bool of_a, const BinaryContext& see
   if (last && rule.op == BinaryOp::kMultiply && is_spare(seen.g, other)) {
     return multiply_here(rule, seen.g, other);
   }
-  return (of_a ? rule.a : rule.b).derivative(seen);
+  const BinaryGrad& grad = of_a ? rule.a : rule.b;
+  const bool wide = (grad.saves & kInOpmath) != 0;
+  return wide ? round_once(seen, grad.derivative) : grad.derivative(seen);
 }
 
 // The derivative of one call. Saved slots come in the order a, b, y; scalars are stored by value.
@@ -382,16 +396,21 @@ Scalar minus_one(const Scalar& value) {
   return value.to<std::complex<double>>() - 1.0;
 }
 // b a^(b-1), and 0 where b is 0, also at a = 0
-Tensor pow_a(const BinaryContext& ctx) {
+Tensor slope_of_power(const BinaryContext& ctx) {
   if (!ctx.b.is_tensor()) {
-    const auto exponent = ctx.b.scalar().to<std::complex<double>>();
-    if (exponent == 0.0) return zeros_of(ctx.g);
-    if (exponent == 2.0) return times(ctx.g, multiply(ctx.a, 2));
     return times(ctx.g, multiply(pow(ctx.a, minus_one(ctx.b.scalar())), ctx.b));
   }
   const Tensor slope = multiply(ctx.b, pow(ctx.a, subtract(ctx.b, 1)));
   const Tensor none = zeros_of(slope);
   return times(ctx.g, where(equal(ctx.b, 0), none, slope));
+}
+Tensor pow_a(const BinaryContext& ctx) {
+  if (!ctx.b.is_tensor()) {
+    const auto exponent = ctx.b.scalar().to<std::complex<double>>();
+    if (exponent == 0.0) return zeros_of(ctx.g);
+    if (exponent == 2.0) return times(ctx.g, multiply(ctx.a, 2));  // 2 a is exact
+  }
+  return round_once(ctx, slope_of_power);
 }
 // y ln a, and 0 where a is 0 and b is not negative
 Tensor pow_b(const BinaryContext& ctx) {
@@ -491,14 +510,14 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
 constinit const Binary add{{BinaryOp::kAdd, "AddBackward", BinaryType::kArithmetic, {kSaveNothing, pass}, {kSaveNothing, pass}}};
 constinit const Binary subtract{{BinaryOp::kSubtract, "SubtractBackward", BinaryType::kNumeric, {kSaveNothing, pass}, {kSaveNothing, pass_negative}}};
 constinit const Binary multiply{{BinaryOp::kMultiply, "MultiplyBackward", BinaryType::kArithmetic, {kSaveB, multiply_a}, {kSaveA, multiply_b}}};
-constinit const Binary divide{{BinaryOp::kDivide, "DivideBackward", BinaryType::kFloat, {kSaveB, divide_a}, {kSaveA | kSaveB, divide_b}}};
+constinit const Binary divide{{BinaryOp::kDivide, "DivideBackward", BinaryType::kFloat, {kSaveB, divide_a}, {kSaveA | kSaveB | kInOpmath, divide_b}}};
 constinit const Binary floor_divide{{BinaryOp::kFloorDivide, "FloorDivideBackward", BinaryType::kRealCounting, {kSaveNothing, zero}, {kSaveNothing, zero}}};
-constinit const Binary remainder{{BinaryOp::kRemainder, "RemainderBackward", BinaryType::kRealCounting, {kSaveNothing, pass}, {kSaveA | kSaveB, remainder_b}}};
-constinit const Binary pow{{BinaryOp::kPow, "PowBackward", BinaryType::kCounting, {kSaveA | kSaveB, pow_a}, {kSaveA | kSaveB | kSaveY, pow_b}}};
+constinit const Binary remainder{{BinaryOp::kRemainder, "RemainderBackward", BinaryType::kRealCounting, {kSaveNothing, pass}, {kSaveA | kSaveB | kInOpmath, remainder_b}}};
+constinit const Binary pow{{BinaryOp::kPow, "PowBackward", BinaryType::kCounting, {kSaveA | kSaveB, pow_a}, {kSaveA | kSaveB | kSaveY | kInOpmath, pow_b}}};
 constinit const Binary maximum{{BinaryOp::kMaximum, "MaximumBackward", BinaryType::kReal, {kSaveA | kSaveB, maximum_a}, {kSaveA | kSaveB, maximum_b}}};
 constinit const Binary minimum{{BinaryOp::kMinimum, "MinimumBackward", BinaryType::kReal, {kSaveA | kSaveB, minimum_a}, {kSaveA | kSaveB, minimum_b}}};
-constinit const Binary atan2{{BinaryOp::kAtan2, "Atan2Backward", BinaryType::kFloatReal, {kSaveA | kSaveB, atan2_a}, {kSaveA | kSaveB, atan2_b}}};
-constinit const Binary hypot{{BinaryOp::kHypot, "HypotBackward", BinaryType::kFloatReal, {kSaveA | kSaveY, hypot_a}, {kSaveB | kSaveY, hypot_b}}};
+constinit const Binary atan2{{BinaryOp::kAtan2, "Atan2Backward", BinaryType::kFloatReal, {kSaveA | kSaveB | kInOpmath, atan2_a}, {kSaveA | kSaveB | kInOpmath, atan2_b}}};
+constinit const Binary hypot{{BinaryOp::kHypot, "HypotBackward", BinaryType::kFloatReal, {kSaveA | kSaveY | kInOpmath, hypot_a}, {kSaveB | kSaveY | kInOpmath, hypot_b}}};
 constinit const Binary equal{{BinaryOp::kEqual, nullptr, BinaryType::kEquality}};
 constinit const Binary not_equal{{BinaryOp::kNotEqual, nullptr, BinaryType::kEquality}};
 constinit const Binary less{{BinaryOp::kLess, nullptr, BinaryType::kOrder}};

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "ops/create/copy.h"
-#include "ops/pointwise/binary.h"
+#include "ops/pointwise/binary_grad.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/sum_to.h"
@@ -82,17 +82,18 @@ Tensor fmin_b(const BinaryContext& ctx) {
 }
 
 constexpr uint8_t kSaveBoth = kSaveA | kSaveB;
+constexpr uint8_t kSaveWide = kSaveBoth | kInOpmath;
 
 }  // namespace
 
 // clang-format off
 constinit const Binary copysign{{BinaryOp::kCopysign, "CopysignBackward", BinaryType::kFloatReal, {kSaveBoth, copysign_a}, {kSaveNothing, zero}}};
-constinit const Binary logaddexp{{BinaryOp::kLogaddexp, "LogaddexpBackward", BinaryType::kFloatReal, {kSaveBoth, logaddexp_a}, {kSaveBoth, logaddexp_b}}};
-constinit const Binary logaddexp2{{BinaryOp::kLogaddexp2, "Logaddexp2Backward", BinaryType::kFloatReal, {kSaveBoth, logaddexp2_a}, {kSaveBoth, logaddexp2_b}}};
-constinit const Binary xlogy{{BinaryOp::kXlogy, "XlogyBackward", BinaryType::kFloatReal, {kSaveBoth, xlogy_a}, {kSaveBoth, xlogy_b}}};
+constinit const Binary logaddexp{{BinaryOp::kLogaddexp, "LogaddexpBackward", BinaryType::kFloatReal, {kSaveWide, logaddexp_a}, {kSaveWide, logaddexp_b}}};
+constinit const Binary logaddexp2{{BinaryOp::kLogaddexp2, "Logaddexp2Backward", BinaryType::kFloatReal, {kSaveWide, logaddexp2_a}, {kSaveWide, logaddexp2_b}}};
+constinit const Binary xlogy{{BinaryOp::kXlogy, "XlogyBackward", BinaryType::kFloatReal, {kSaveWide, xlogy_a}, {kSaveWide, xlogy_b}}};
 constinit const Binary heaviside{{BinaryOp::kHeaviside, nullptr, BinaryType::kReal}};
-constinit const Binary ldexp{{BinaryOp::kLdexp, "LdexpBackward", BinaryType::kFloatReal, {kSaveB, ldexp_a}, {kSaveY, ldexp_b}}};
-constinit const Binary fmod{{BinaryOp::kFmod, "FmodBackward", BinaryType::kRealCounting, {kSaveNothing, pass}, {kSaveBoth, fmod_b}}};
+constinit const Binary ldexp{{BinaryOp::kLdexp, "LdexpBackward", BinaryType::kFloatReal, {kSaveB, ldexp_a}, {kSaveY | kInOpmath, ldexp_b}}};
+constinit const Binary fmod{{BinaryOp::kFmod, "FmodBackward", BinaryType::kRealCounting, {kSaveNothing, pass}, {kSaveWide, fmod_b}}};
 constinit const Binary fmax{{BinaryOp::kFmax, "FmaxBackward", BinaryType::kReal, {kSaveBoth, fmax_a}, {kSaveBoth, fmax_b}}};
 constinit const Binary fmin{{BinaryOp::kFmin, "FminBackward", BinaryType::kReal, {kSaveBoth, fmin_a}, {kSaveBoth, fmin_b}}};
 constinit const Binary gcd{{BinaryOp::kGcd, nullptr, BinaryType::kIntegers}};

@@ -63,8 +63,7 @@ Tensor sinc_slope_series(const Tensor& x) {
   for (int k = kTerms - 3; k >= 0; --k) sum = add(multiply(sum, z), terms[static_cast<size_t>(k)]);
   return multiply(multiply(x, kPiSquare), sum);
 }
-Tensor d_sinc(const Tensor& g, const Tensor& given) {
-  const Tensor x = in_opmath(given);
+Tensor d_sinc(const Tensor& g, const Tensor& x) {
   const Tensor near = less_equal(abs(x), 0.5);
   const Tensor safe = where(near, 1.0, x);
   const Tensor closed = divide(subtract(cos(multiply(safe, std::numbers::pi)), sinc(safe)), safe);
@@ -111,7 +110,7 @@ Tensor d_logit(const Tensor& g, const Tensor& x, std::optional<double> eps) {
 Tensor d_logit_of(Backward& ctx, std::optional<double> eps) {
   const Tensor& g = ctx.grad();
   const Tensor x = ctx.saved(0);
-  if (ctx.create_graph() || x.dtype() != g.dtype()) return d_logit(g, x, eps);
+  if (ctx.create_graph() || x.dtype() != g.dtype()) return d_logit(in_opmath(g), in_opmath(x), eps);
   return launch_fused(BinaryOp::kLogitGrad, g, x, {eps.value_or(0), outside_logit(eps)});
 }
 
@@ -155,7 +154,7 @@ Tensor polygamma(const Tensor& input, int64_t n, Out out) {
   TSR_CHECK(n >= 0, Code::kValue, "n", "expected an order of at least 0, got ", n);
   if (n == 0) return digamma(input, out);
   return run_unary(kPolygamma, input, out, {static_cast<double>(n)}, [n](Backward& ctx) {
-    ctx.set(0, multiply(ctx.grad(), polygamma(ctx.saved(0), n + 1)));
+    ctx.set(0, multiply(in_opmath(ctx.grad()), polygamma(in_opmath(ctx.saved(0)), n + 1)));
   });
 }
 

@@ -13,6 +13,7 @@
 #include "ops/composition.h"
 #include "ops/create/create.h"
 #include "ops/opmath.h"
+#include "ops/pointwise/binary_grad.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/shape/join.h"
@@ -179,7 +180,7 @@ Tensor xlog1py_b(const BinaryContext& ctx) {
   return multiply(ctx.g, divide(ctx.a, add(ctx.b, 1)));
 }
 
-constexpr uint8_t kSaveBoth = kSaveA | kSaveB;
+constexpr uint8_t kSaveWide = kSaveA | kSaveB | kInOpmath;
 
 // ---- windows ----
 
@@ -306,11 +307,11 @@ constinit const Unary scaled_modified_bessel_k0{{UnaryOp::kScaledModifiedBesselK
 constinit const Unary scaled_modified_bessel_k1{{UnaryOp::kScaledModifiedBesselK1, "ScaledModifiedBesselK1Backward", UnaryType::kFloatReal, kInput, d_scaled_k1}};
 constinit const Unary spherical_bessel_j0{{UnaryOp::kSphericalBesselJ0, "SphericalBesselJ0Backward", UnaryType::kFloatReal, kInput, d_spherical_bessel_j0}};
 constinit const Unary airy_ai{{UnaryOp::kAiryAi, "AiryAiBackward", UnaryType::kFloatReal, kInput, d_airy_ai}};
-constinit const Binary zeta{{BinaryOp::kZeta, "ZetaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, zeta_q}}};
-constinit const Binary igamma{{BinaryOp::kIgamma, "IgammaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, igamma_x}}};
+constinit const Binary zeta{{BinaryOp::kZeta, "ZetaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveWide, zeta_q}}};
+constinit const Binary igamma{{BinaryOp::kIgamma, "IgammaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveWide, igamma_x}}};
 constinit const Binary standard_gamma_grad{{BinaryOp::kStandardGammaGrad, "StandardGammaGradBackward", BinaryType::kFloatReal, {kSaveNothing, no_second_derivative}, {kSaveNothing, no_second_derivative}}};
-constinit const Binary igammac{{BinaryOp::kIgammac, "IgammacBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, igammac_x}}};
-constinit const Binary xlog1py{{BinaryOp::kXlog1py, "Xlog1pyBackward", BinaryType::kFloatReal, {kSaveBoth, xlog1py_a}, {kSaveBoth, xlog1py_b}}};
+constinit const Binary igammac{{BinaryOp::kIgammac, "IgammacBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveWide, igammac_x}}};
+constinit const Binary xlog1py{{BinaryOp::kXlog1py, "Xlog1pyBackward", BinaryType::kFloatReal, {kSaveWide, xlog1py_a}, {kSaveWide, xlog1py_b}}};
 // clang-format on
 
 }  // namespace tsr::ops

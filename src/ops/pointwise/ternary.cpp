@@ -12,6 +12,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/pointwise/complex_parts.h"
+#include "ops/pointwise/round_once.h"
 #include "ops/pointwise/unary_run.h"
 #include "ops/reduce/sum_to.h"
 #include "tensor/promotion.h"
@@ -136,6 +137,10 @@ Arg real_weight(const Arg& weight) {
   return whole ? Arg(weight.scalar().to<double>()) : weight;
 }
 
+bool is_one(const Scalar& value) {
+  return value.category() != Category::kComplex && value.to<double>() == 1;
+}
+
 // 1 if the input lies inside the bounds or on them.
 Tensor inside(const Tensor& input, const Arg* min, const Arg* max) {
   if (min == nullptr) return less_equal(input, *max);
@@ -205,11 +210,19 @@ Tensor lerp(const Tensor& input, const Tensor& other, const Arg& given, Out out)
       [tensor_weight, scalar = weight.scalar()](Backward& ctx) {
         const Tensor kept = tensor_weight ? conj_of(ctx.saved(0)) : Tensor();
         const Arg factor = tensor_weight ? Arg(kept) : Arg(conj_of(scalar));
-        const Tensor to_end = multiply(ctx.grad(), factor);
-        if (ctx.needs(0)) ctx.set(0, subtract(ctx.grad(), to_end));
-        if (ctx.needs(1)) ctx.set(1, to_end);
+        if (ctx.needs(0)) {
+          ctx.set(0, round_once({&ctx.grad(), &kept}, [&](std::span<const Tensor> wide) {
+                    const Arg by = tensor_weight ? Arg(wide[1]) : factor;
+                    return subtract(wide[0], multiply(wide[0], by));
+                  }));
+        }
+        if (ctx.needs(1)) ctx.set(1, multiply(ctx.grad(), factor));
         if (tensor_weight && ctx.needs(2)) {
-          ctx.set(2, multiply(ctx.grad(), conj_of(subtract(ctx.saved(2), ctx.saved(1)))));
+          const Tensor from = ctx.saved(1);
+          const Tensor to = ctx.saved(2);
+          ctx.set(2, round_once({&ctx.grad(), &from, &to}, [](std::span<const Tensor> wide) {
+                    return multiply(wide[0], conj_of(subtract(wide[2], wide[1])));
+                  }));
         }
       },
       kElementwise);
@@ -234,9 +247,14 @@ Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
       [value](Backward& ctx) {
         if (ctx.needs(0)) ctx.set(0, ctx.grad());
         if (!ctx.needs(1) && !ctx.needs(2)) return;
-        const Tensor scaled = multiply(ctx.grad(), conj_of(value));
-        if (ctx.needs(1)) ctx.set(1, multiply(scaled, conj_of(ctx.saved(1))));
-        if (ctx.needs(2)) ctx.set(2, multiply(scaled, conj_of(ctx.saved(0))));
+        const auto slope = [&](const Tensor& other) {
+          if (is_one(value)) return multiply(ctx.grad(), conj_of(other));
+          return round_once({&ctx.grad(), &other}, [&](std::span<const Tensor> wide) {
+            return multiply(multiply(wide[0], conj_of(value)), conj_of(wide[1]));
+          });
+        };
+        if (ctx.needs(1)) ctx.set(1, slope(ctx.saved(1)));
+        if (ctx.needs(2)) ctx.set(2, slope(ctx.saved(0)));
       },
       kElementwise);
   return output;
@@ -259,11 +277,21 @@ Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
       [value](Backward& ctx) {
         if (ctx.needs(0)) ctx.set(0, ctx.grad());
         if (!ctx.needs(1) && !ctx.needs(2)) return;
-        const Tensor divisor = conj_of(ctx.saved(1));
-        const Tensor quotient = divide(multiply(ctx.grad(), conj_of(value)), divisor);
-        if (ctx.needs(1)) ctx.set(1, quotient);
+        const Tensor divisor = ctx.saved(1);
+        const auto quotient = [&](const Tensor& g, const Tensor& by) {
+          return divide(multiply(g, conj_of(value)), conj_of(by));
+        };
+        if (ctx.needs(1)) {
+          ctx.set(1, round_once({&ctx.grad(), &divisor}, [&](std::span<const Tensor> wide) {
+                    return quotient(wide[0], wide[1]);
+                  }));
+        }
         if (ctx.needs(2)) {
-          ctx.set(2, negative(multiply(quotient, divide(conj_of(ctx.saved(0)), divisor))));
+          const Tensor over = ctx.saved(0);
+          ctx.set(2, round_once({&ctx.grad(), &divisor, &over}, [&](std::span<const Tensor> wide) {
+                    const Tensor ratio = divide(conj_of(wide[2]), conj_of(wide[1]));
+                    return negative(multiply(quotient(wide[0], wide[1]), ratio));
+                  }));
         }
       },
       kElementwise);

@@ -11,6 +11,7 @@
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/complex_parts.h"
+#include "ops/pointwise/round_once.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary_run.h"
 #include "ops/reduce/sum_to.h"
@@ -253,8 +254,15 @@ Tensor Unary::operator()(const Tensor& input, Out out) const {
     const Tensor saved = row->saves == UnarySaves::kNothing ? Tensor() : ctx.saved(0);
     const bool fuse = row->fused != BinaryOp::kNone && !ctx.create_graph() &&
                       saved.dtype() == ctx.grad().dtype() && !is_complex(saved.dtype());
-    ctx.set(0, fuse ? launch_fused(row->fused, ctx.grad(), saved, {})
-                    : row->derivative(ctx.grad(), saved));
+    if (fuse) {
+      ctx.set(0, launch_fused(row->fused, ctx.grad(), saved, {}));
+    } else if (row->saves == UnarySaves::kNothing) {
+      ctx.set(0, row->derivative(ctx.grad(), saved));
+    } else {
+      ctx.set(0, round_once({&ctx.grad(), &saved}, [row](std::span<const Tensor> wide) {
+                return row->derivative(wide[0], wide[1]);
+              }));
+    }
   });
 }
 

@@ -147,8 +147,11 @@ Tensor d_nansum(const ReductionContext& ctx) {
   return where(isnan(ctx.x), 0, ctx.g);
 }
 Tensor d_prod(const ReductionContext& ctx) {
-  return ctx.create_graph ? prod_gradient_recorded(ctx.g, ctx.x, ctx.axes)
-                          : prod_gradient(ctx.g, ctx.x, ctx.y, ctx.axes);
+  const Tensor g = in_opmath(ctx.g);
+  const Tensor x = in_opmath(ctx.x);
+  if (ctx.create_graph) return prod_gradient_recorded(g, x, ctx.axes);
+  const bool exact = x.dtype() == ctx.x.dtype();
+  return prod_gradient(g, x, exact ? ctx.y : prod(x, ctx.axes, true), ctx.axes);
 }
 Tensor d_mean(const ReductionContext& ctx) {
   const auto count = static_cast<double>(count_of(ctx.shape, ctx.axes));
@@ -159,10 +162,13 @@ Tensor d_extremum(const ReductionContext& ctx) {
   const Tensor chosen = astype(equal(ctx.x, ctx.y), ctx.x.dtype());
   return multiply(ctx.g, divide(chosen, sum(chosen, ctx.axes, true)));
 }
-// exp(x - y) is the softmax; 0 for a line of -inf alone.
+// exp(x - y) is the softmax; 0 for a line of -inf alone. A y that was rounded to 16 bits would be
+// off by more than the result allows, and is computed again.
 Tensor d_logsumexp(const ReductionContext& ctx) {
-  const Tensor finite = where(equal(ctx.y, -INFINITY), 0, ctx.y);
-  return multiply(ctx.g, exp(subtract(ctx.x, finite)));
+  const Tensor x = in_opmath(ctx.x);
+  const Tensor y = x.dtype() == ctx.x.dtype() ? ctx.y : logsumexp(x, ctx.axes, true);
+  const Tensor finite = where(equal(y, -INFINITY), 0, y);
+  return multiply(in_opmath(ctx.g), exp(subtract(x, finite)));
 }
 
 // The gradient with the reduced axes as axes of size 1.

@@ -238,7 +238,9 @@ Tensor log_scan_gradient(const Tensor& grad, const Tensor& input, const Tensor& 
                          int64_t axis, bool reverse, bool create_graph) {
   const Tensor g = in_opmath(grad);
   const Tensor x = in_opmath(input);
-  const Tensor y = in_opmath(output);
+  // A y that was rounded to 16 bits would be off by more than the result allows.
+  const Tensor y =
+      x.dtype() == input.dtype() ? output : log_scan(x, axis - (g.ndim() - x.ndim()), reverse);
   const Tensor finite = where(equal(y, -INFINITY), 0, y);
   const auto part = [&](const Tensor& chosen, const Tensor& size) {
     const Tensor logarithm = where(chosen, log(where(chosen, size, 1)), -INFINITY);
