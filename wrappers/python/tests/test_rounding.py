@@ -52,6 +52,20 @@ def test_a_gradient_of_logits_is_rounded_once(dtype: ts.DType) -> None:
     assert gradients(dtype) == gradients(ts.float32)
 
 
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+@pytest.mark.parametrize("last", [False, True])
+def test_a_transposed_convolution_adds_its_bias_before_it_rounds(dtype: ts.DType, last: bool) -> None:
+    x, weight, bias = numbers(0, (2, 32, 9, 7), dtype), numbers(1, (32, 24, 3, 3), dtype), 300 * numbers(2, (24,), dtype)
+    if last:
+        x = x.permute_dims((0, 2, 3, 1)).contiguous().permute_dims((0, 3, 1, 2))
+    found = F.conv_transpose2d(x, weight, bias, stride=2, padding=1)
+    wide = F.conv_transpose2d(*(ts.astype(t, ts.float64) for t in (x, weight, bias)), stride=2, padding=1).numpy()
+    digits = 10 if dtype is ts.float16 else 7
+    unit = np.exp2(np.floor(np.log2(np.abs(wide))) - digits)
+    assert found.dtype is dtype
+    assert np.max(np.abs(ts.astype(found, ts.float64).numpy() - wide) / unit) < 0.51
+
+
 def test_lerp_by_a_number_takes_the_memory_order_and_the_dtypes_of_both() -> None:
     a, b = numbers(0, (4, 3), ts.float16).T, numbers(1, (3, 1), ts.float32)
     found = ts.lerp(a, b, 0.25)

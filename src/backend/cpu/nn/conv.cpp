@@ -3,7 +3,13 @@
 // Chooses how to convolve: our own depthwise kernels, oneDNN where it has the dtype, else im2col
 // and matrix products. 16-bit floats that oneDNN lacks are computed in float32.
 #include "backend/cpu/nn/onednn/conv.h"
+
+#include <optional>
+
+#include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/generated/entries.h"
+#include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/nn/nn.h"
 
 namespace tsr::cpu {
@@ -13,12 +19,17 @@ using kernel::ConvPass;
 using kernel::ConvPlan;
 using kernel::Status;
 
-// input += bias, per channel.
-Status add_input_bias(const ConvPlan& plan) {
+int64_t points_of(const ConvPlan& plan) {
   int64_t points = 1;
   for (int d = 0; d < plan.spatial; ++d) points *= plan.input_size[d];
+  return points;
+}
+
+// input = image + bias, per channel. The image is dense, and has the dtype of the bias.
+Status add_input_bias(const ConvPlan& plan, const void* image, const void* bias, DType dtype) {
+  const int64_t points = points_of(plan);
   const int64_t channels = plan.in_channels;
-  const int64_t size = itemsize(plan.dtype);
+  const int64_t size = itemsize(dtype);
   const bool last = channels != 1 && plan.input_strides[1] == 1;
   kernel::ElementwisePlan sum;
   sum.ndim = 3;
@@ -26,14 +37,17 @@ Status add_input_bias(const ConvPlan& plan) {
   sum.host_operands = 0;
   sum.numel = plan.batch * channels * points;
   sum.place = plan.place;
-  sum.data[0] = sum.data[1] = plan.input;
-  sum.data[2] = plan.bias;
-  for (int k = 0; k < 3; ++k) sum.dtypes[k] = plan.dtype;
+  sum.data[0] = plan.input;
+  sum.data[1] = const_cast<void*>(image);
+  sum.data[2] = const_cast<void*>(bias);
+  sum.dtypes[0] = plan.dtype;
+  sum.dtypes[1] = sum.dtypes[2] = dtype;
   const int64_t sizes[] = {plan.batch, last ? points : channels, last ? channels : points};
-  int64_t stride = size;
+  int64_t stride = 1;
   for (int d = 2; d >= 0; --d) {
     sum.sizes[d] = sizes[d];
-    sum.strides[0][d] = sum.strides[1][d] = stride;
+    sum.strides[0][d] = stride * itemsize(plan.dtype);
+    sum.strides[1][d] = stride * size;
     sum.strides[2][d] = d == (last ? 2 : 1) ? size : 0;
     stride *= sizes[d];
   }
@@ -66,17 +80,44 @@ Status conv_any(const ConvPlan& plan) {
   return conv_by_blocks(plan);
 }
 
+// The gradient of an input of bfloat16 plus a bias: oneDNN writes float32, which is rounded once,
+// with the bias. nullopt if oneDNN has no implementation.
+std::optional<Status> wide_input(const ConvPlan& plan) {
+  const int64_t numel = plan.batch * plan.in_channels * points_of(plan);
+  const Workspace space((numel + plan.in_channels) * static_cast<int64_t>(sizeof(float)));
+  auto* const image = static_cast<float*>(space.data());
+  if (image == nullptr)
+    return failure(Code::kOutOfMemory, "expected memory for images in float32, got none");
+  ConvPlan wide = plan;
+  wide.input = image;
+  const std::optional<Status> done = onednn::conv(wide);
+  if (!done.has_value() || *done != kernel::kOk) return done;
+  float* const bias = image + numel;
+  rows_of<CopyRows>().cast(plan.dtype, DType::kFloat32)(plan.in_channels, bias, plan.bias);
+  return add_input_bias(plan, image, bias, DType::kFloat32);
+}
+
+// No implementation of the gradient of an input adds a bias itself.
+Status conv_with_input_bias(const ConvPlan& plan) {
+  if (itemsize(plan.dtype) == 2) {
+    if (!prefers_blocks(plan)) {
+      const std::optional<Status> done = wide_input(plan);
+      if (done.has_value()) return *done;
+    }
+    return conv_by_blocks(plan);
+  }
+  ConvPlan bare = plan;
+  bare.bias = nullptr;
+  const Status status = conv_in_opmath(bare);
+  if (status != kernel::kOk) return status;
+  return add_input_bias(plan, plan.input, plan.bias, plan.dtype);
+}
+
 }  // namespace
 
 Status conv(const ConvPlan& plan) {
-  const bool adds_later = plan.pass == ConvPass::kBackwardInput && plan.bias != nullptr &&
-                          (itemsize(plan.dtype) != 2 || !prefers_blocks(plan));
-  if (!adds_later) return conv_any(plan);
-  ConvPlan bare = plan;
-  bare.bias = nullptr;
-  const Status status = conv_any(bare);
-  if (status != kernel::kOk) return status;
-  return add_input_bias(plan);
+  const bool adds_bias = plan.pass == ConvPass::kBackwardInput && plan.bias != nullptr;
+  return adds_bias ? conv_with_input_bias(plan) : conv_any(plan);
 }
 
 }  // namespace tsr::cpu

@@ -192,7 +192,10 @@ Chosen choose(const ConvPlan& plan, dnnl::algorithm algorithm, const Window& w,
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto hint_bias = plan.pass == ConvPass::kForward ? bias : memory::desc();
-  const dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, algorithm, input,
+  // The forward pass that is the hint has images of one dtype.
+  memory::desc read = input;
+  read.data.data_type = output.data.data_type;
+  const dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, algorithm, read,
                                                 filter, hint_bias, output, w.stride, w.dilation,
                                                 w.left, w.right);
   const dnnl::convolution_forward::primitive_desc hint(forward, attributes, cpu_engine());
@@ -252,10 +255,17 @@ void add_operand(Prepared& prepared, int slot, const Arguments& arguments, const
                                     : dnnl::reorder({cpu_engine(), user, cpu_engine(), wanted});
 }
 
+// The dtype in which the primitive has the plan's input; `type` is that of the other operands.
+memory::data_type input_type(const ConvPlan& plan, memory::data_type type) {
+  const bool wide = plan.pass == ConvPass::kBackwardInput && plan.bias != nullptr;
+  return wide ? memory::data_type::f32 : type;
+}
+
 Chosen choose(const ConvPlan& plan, const Approach& way, dnnl::algorithm algorithm,
               memory::data_type type, const memory::desc& bias) {
-  const memory::desc input = wanted_image(plan, plan.in_channels,
-                                          way.view ? plan.output_size : plan.input_size, type, way);
+  const memory::desc input =
+      wanted_image(plan, plan.in_channels, way.view ? plan.output_size : plan.input_size,
+                   input_type(plan, type), way);
   const memory::desc output = wanted_image(plan, plan.out_channels, plan.output_size, type, way);
   const memory::desc filter = wanted_weight(plan, type, way.swapped);
   const Window window = window_of(plan, way.view);
@@ -292,10 +302,11 @@ std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool ou
   prepared->scratchpad = chosen.scratchpad;
   prepared->clears_input = way.view && plan.pass == ConvPass::kBackwardInput;
   const Arguments arguments = arguments_of(plan.pass, way.swapped);
-  add_operand(*prepared, 0, arguments,
-              way.view ? input_view(plan, type, input_last)
-                       : image(plan, plan.in_channels, plan.input_size, type, input_last),
-              chosen.wanted[0]);
+  add_operand(
+      *prepared, 0, arguments,
+      way.view ? input_view(plan, type, input_last)
+               : image(plan, plan.in_channels, plan.input_size, input_type(plan, type), input_last),
+      chosen.wanted[0]);
   add_operand(*prepared, 1, arguments, weight(plan, type, way.swapped), chosen.wanted[1]);
   add_operand(*prepared, 2, arguments, output_image(plan, type, output_last), chosen.wanted[2]);
   if (has_bias) {
