@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
-from . import _core, _forms, _interop, _ops, _repr, _shared, _ufuncs, _variadic
+from . import _array_functions, _core, _forms, _interop, _ops, _repr, _shared, _ufuncs, _variadic
 from ._backward import backward as run_backward
 from ._core import TensorBase
 from ._device import CPU, Device, device_of, device_pair, make_device
@@ -209,6 +209,9 @@ class Tensor(TensorBase):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return _ufuncs.call(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        return _array_functions.call(function, types, args, options)
 
     def __dlpack__(
         self,
