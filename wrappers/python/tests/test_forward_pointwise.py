@@ -236,3 +236,17 @@ def test_a18_the_tangent_of_a_sum_is_the_sum_of_the_tangents(function: Function)
             assert set(families) == {"reduce"}
             np.testing.assert_array_equal(value, numbers(function(x, **axes)))
             np.testing.assert_array_equal(tangent, numbers(function(t, **axes)))
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
+@pytest.mark.parametrize("function, slope", [(ts.sin, ts.cos), (ts.cos, lambda x: -ts.sin(x))])
+def test_sine_and_cosine_in_one_loop_have_the_bits_of_two(function: Function, slope: Function, dtype: Any) -> None:
+    for size in SIZES:
+        x, t = positive(size, seed=1, dtype=dtype) * 40 - 45, positive(size, seed=2, dtype=dtype)
+        if size > 7:
+            x[1:7] = ts.tensor([0.0, -0.0, np.inf, np.nan, 1e9, -3e20], dtype=dtype)
+        value, tangent, families = push(function, [x], [t])
+        assert families == ["dual_unary"]
+        np.testing.assert_array_equal(value, numbers(function(x)))
+        np.testing.assert_array_equal(np.signbit(value), np.signbit(numbers(function(x))))
+        np.testing.assert_array_equal(tangent, numbers(t * slope(x)))

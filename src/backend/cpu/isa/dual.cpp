@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Products and quotients with their tangents, of one instruction-set level. The arithmetic is that
-// of the rows of the value and of the tangent.
+// Products, quotients, sines and cosines with their tangents, of one instruction-set level. The
+// arithmetic is that of the rows of the value and of the tangent.
 #include <algorithm>
 
+#include "backend/common/functors_binary.h"
+#include "backend/common/functors_unary.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/row_loop.h"
 
@@ -82,6 +84,23 @@ void quotient_row(int64_t count, void* value, void* tangent, const void* const* 
     loop<M>(count, tangent, of_second, values, in[3], in[1]);
 }
 
+// A unary op. Sine and cosine reduce the same angle and take both polynomials of it: in one loop
+// the compiler computes these once.
+template <class M, class F, class Derivative>
+void unary_row(int64_t count, void* value, void* tangent, const void* const* in) {
+  using A = Access<M>;
+  int64_t i = 0;
+  for (; i + A::kLanes <= count; i += A::kLanes) {
+    const auto x = A::load(in[0], i);
+    store_as<M>(F{}(x), value, i);
+    store_as<M>(Derivative{}(A::load(in[2], i), x), tangent, i);
+  }
+  if (i == count) return;
+  const auto x = A::load_part(in[0], i, count - i);
+  store_part_as<M>(F{}(x), value, i, count - i);
+  store_part_as<M>(Derivative{}(A::load_part(in[2], i, count - i), x), tangent, i, count - i);
+}
+
 template <class M>
 DualRow find_product(bool first, bool second) {
   if (first && second) return &product_row<M, true, true>;
@@ -102,15 +121,22 @@ DualRow find(kernel::BinaryOp op, bool first, bool second) {
   }
   return nullptr;
 }
+// A unary op is found by its derivative.
+template <class M>
+DualRow find_of_real(kernel::BinaryOp op, bool first, bool second) {
+  if (op == kernel::BinaryOp::kSinGrad) return &unary_row<M, math::Sin, math::SinGrad>;
+  if (op == kernel::BinaryOp::kCosGrad) return &unary_row<M, math::Cos, math::CosGrad>;
+  return find<M>(op, first, second);
+}
 
 }  // namespace
 
 DualRow find_dual(kernel::BinaryOp op, DType dtype, bool first, bool second) {
   switch (dtype) {
     case DType::kFloat32:
-      return find<VF>(op, first, second);
+      return find_of_real<VF>(op, first, second);
     case DType::kFloat64:
-      return find<VD>(op, first, second);
+      return find_of_real<VD>(op, first, second);
     case DType::kComplex64:
       return find<math::Complex<VF>>(op, first, second);
     case DType::kComplex128:

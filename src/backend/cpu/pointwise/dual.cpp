@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Forward mode: a pointwise op and its tangent in one pass. A product or a quotient has a row for
-// both; the others' rows run over a block while it is in the first-level cache. So memory is read
-// once.
+// Forward mode: a pointwise op and its tangent in one pass. A product, a quotient, a sine or a
+// cosine has a row for both; the others' rows run over a block while it is in the first-level
+// cache. So memory is read once.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -157,6 +157,15 @@ Status dual_unary(UnaryOp op, const DualPlan& plan) {
   const PointwiseKernel* function = find_kernel(op, plan.dtype);
   if (function == nullptr || function->result != plan.dtype) return missing();
   if (op == UnaryOp::kNegative) return linear(plan, function->row);
+  if (op == UnaryOp::kSin || op == UnaryOp::kCos) {
+    const DualRow row = rows_of<PointwiseRows>().dual(plan.derivative, plan.dtype, true, false);
+    if (row == nullptr) return missing();
+    walk(plan, [&](const Block& block) {
+      const void* in[] = {block.operands[0], nullptr, block.tangents[0], nullptr};
+      row(block.count, block.value, block.tangent, in);
+    });
+    return kernel::kOk;
+  }
   const PointwiseKernel* derivative = find_kernel(plan.derivative, plan.dtype);
   if (derivative == nullptr) return missing();
   walk(plan, [&](const Block& block) {
