@@ -38,7 +38,6 @@ ON_PURPOSE = [
     (r"^nextafter (gradient|twice|forward|memory)", r"^value|^length"),
     (r"^(fill|linalg.matrix_power) (twice|memory)", r"^value|^length"),  # a gradient of 0
     (r"^(bernoulli|normal)[a-z._]* twice", r"^length"),
-    (r"^max_unpool|^nn\.functional\.max_unpool.d forward", r"^value"),  # of several elements in one place
     (r"^special\.bessel_[jy][01]", r"^value: Tensor.*e-0[6-9]"),  # PyTorch's have 7 digits
     (r"^(linalg\.lstsq|sum_to_size|masked\.prod)[a-z._]* memory", r"^value"),  # of empty results and tensors without axes
     (r"^__r[a-z]+__ error input", r"descriptor"),
@@ -56,3 +55,6 @@ ON_PURPOSE = [
     (r"^(multinomial|gather|aminmax|amax|amin|complex) error input", r"Double|double"),  # of out=
     (r"error input", r"must be Tensor, not int|got \(int, Tensor\)|refers? to a single memory location|must not overlap"),
 ]
+
+# The same of the transforms of functions, mixed precision and the programs of pytorch_autograd_scenes.py.
+TRANSFORMS_ON_PURPOSE: list[tuple[str, str]] = []

@@ -242,7 +242,13 @@ void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& 
            const Tensor none = zeros_like_shape({}, kept.dtype(), kept.device());
            if (!accumulate) index_put_(kept, same, none, false);
            ctx.set(0, kept);
-         }});
+         }},
+         // The same write, so of several values in one place the same one remains.
+         [&](Forward& ctx) {
+           const Tensor pushed = clone(ctx.tangent_or_zeros(0, target));
+           index_put_(pushed, indices, ctx.tangent_or_zeros(1, source), accumulate);
+           ctx.set(0, pushed);
+         });
 }
 
 Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis, Out out) {

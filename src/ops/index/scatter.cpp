@@ -123,10 +123,16 @@ Tensor scatter_write(const Tensor& input, int64_t axis, const Tensor& index, con
       ctx.set(1, uncovered(gathered(ctx, g, dim, Indices::kNotNegative), ctx.batched(sizes)));
     }
   }};
+  // The same write, so of several elements in one place the same one remains.
+  const auto tangent = [&](Forward& ctx) {
+    const Tensor own = ctx.tangent_or_zeros(0, input);
+    const Tensor pushed = given.defined() ? ctx.tangent_or_zeros(1, given) : Tensor();
+    ctx.set(0, scatter_write(own, dim, positions, given.defined() ? Arg(pushed) : Arg(0), {}));
+  };
   if (given.defined()) {
-    record(output, "ScatterBackward", {input, given}, {save_input(positions)}, derivative);
+    record(output, "ScatterBackward", {input, given}, {save_input(positions)}, derivative, tangent);
   } else {
-    record(output, "ScatterBackward", {input}, {save_input(positions)}, derivative);
+    record(output, "ScatterBackward", {input}, {save_input(positions)}, derivative, tangent);
   }
   return output;
 }
