@@ -79,7 +79,7 @@ Tensor det_gradient(const Tensor& g, const Tensor& input, const Tensor& determin
 // What stands before A⁻ᴴ: log|det| moves with Re tr(A⁻¹ dA), a complex sign with sign · i Im of it;
 // a real sign is constant.
 Tensor slogdet_factor(const Tensor& g_sign, const Tensor& g_log, const Tensor& phase) {
-  if (!is_complex(phase.dtype())) return g_log.defined() ? g_log : zeros_of(phase);
+  if (!is_complex(phase.dtype())) return g_log.defined() ? g_log : zeros_of(g_sign);
   if (!g_sign.defined()) return g_log;
   const Tensor turn =
       multiply(imag(multiply(conj(g_sign), phase)), Scalar(std::complex<double>(0, -1)));

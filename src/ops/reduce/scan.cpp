@@ -256,10 +256,20 @@ Tensor log_scan_gradient(const Tensor& grad, const Tensor& input, const Tensor& 
 
 Tensor record_log_scan(const Tensor& output, const Tensor& source, int64_t axis, bool reverse) {
   record(output, "LogCumsumExpBackward", {source}, {save_input(source), save_output(output)},
-         scan_derivative(axis, source.ndim(), [reverse](const Backward& ctx, int64_t along) {
-           return log_scan_gradient(ctx.grad(), ctx.saved(0), ctx.saved(1), along, reverse,
-                                    ctx.create_graph());
-         }));
+         scan_derivative(axis, source.ndim(),
+                         [reverse](const Backward& ctx, int64_t along) {
+                           return log_scan_gradient(ctx.grad(), ctx.saved(0), ctx.saved(1), along,
+                                                    reverse, ctx.create_graph());
+                         }),
+         // The tangent Σ_{i <= j} t_i exp(x_i - y_j) is the gradient with the parts of x and y
+         // exchanged, along the scan instead of against it.
+         [&](Forward& ctx) {
+           const Tensor& t = ctx.tangent();
+           if (source.ndim() == 0) return ctx.set(0, t);
+           const Tensor finite = where(equal(output, -INFINITY), 0, output);
+           ctx.set(0, log_scan_gradient(t, negative(finite), negative(source), axis, !reverse,
+                                        needs_grad(t, source)));
+         });
   return output;
 }
 

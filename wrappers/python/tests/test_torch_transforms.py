@@ -14,6 +14,10 @@ import tessera.torch as torch
 func = torch.func
 
 
+def same(got: Any, wanted: Any) -> None:
+    np.testing.assert_allclose(got.detach().numpy(), wanted.detach().numpy(), 1e-6, 1e-6)
+
+
 # ---- several elements in one place ----
 
 INDEX = [1, 1, 2]
@@ -61,3 +65,32 @@ def test_max_unpool_pushes_the_tangent_of_the_element_that_stays() -> None:
     )
     assert pushed[value == 6].tolist() == [10] or pushed[value == 5].tolist() == [1]
     assert pushed.sum().item() in (110, 101)
+
+
+# ---- derivatives of special forms ----
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (3, 0, 0), (2, 2)])
+def test_a_batch_of_gradients_of_slogdet_has_its_axis(shape: tuple[int, ...]) -> None:
+    matrices = torch.eye(shape[-1]).expand(shape)
+    for found in func.jacrev(torch.linalg.slogdet)(matrices):
+        assert found.shape == (*shape[:-2], *shape)
+    gradients = torch.zeros(4, *shape[:-2])
+    given = matrices.clone().requires_grad_()
+    sign = torch.linalg.slogdet(given)[0]
+    assert torch.autograd.grad(sign, given, gradients, is_grads_batched=True)[0].shape == (4, *shape)
+
+
+def test_logcumsumexp_pushes_tangents_along_its_scan() -> None:
+    x = torch.tensor([1.0, -3, 900, 2, 901], dtype=torch.float64)
+    tangent = torch.tensor([1.0, -2, 3, 0, -1], dtype=torch.float64)
+    run = lambda a: torch.logcumsumexp(a, 0)
+    found = func.jvp(run, (x,), (tangent,))[1]
+    assert not found.requires_grad
+    same(found, func.jacrev(run)(x) @ tangent)
+    least = torch.tensor([float("-inf"), float("-inf"), 1, 2], dtype=torch.float64)
+    same(func.jacfwd(run)(least), func.jacrev(run)(least))
+    same(func.jvp(run, (x[0],), (tangent[2],))[1], tangent[2])
+    given = torch.randn(3, dtype=torch.float64).requires_grad_()
+    assert torch.autograd.gradgradcheck(run, (given,), check_fwd_over_rev=True)
+    same(func.jacfwd(func.jacfwd(run))(given.detach()), func.jacrev(func.jacrev(run))(given.detach()))
