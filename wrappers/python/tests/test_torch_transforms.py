@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tessera as ts
 import tessera.torch as torch
 
 func = torch.func
@@ -16,6 +17,12 @@ func = torch.func
 
 def same(got: Any, wanted: Any) -> None:
     np.testing.assert_allclose(got.detach().numpy(), wanted.detach().numpy(), 1e-6, 1e-6)
+
+
+def each(function: Any, *batches: Any) -> Any:
+    """The results of a loop over the samples, stacked."""
+    rows = [function(*samples) for samples in zip(*batches)]
+    return torch.stack(rows) if isinstance(rows[0], torch.Tensor) else tuple(torch.stack(list(c)) for c in zip(*rows))
 
 
 # ---- several elements in one place ----
@@ -67,7 +74,217 @@ def test_max_unpool_pushes_the_tangent_of_the_element_that_stays() -> None:
     assert pushed.sum().item() in (110, 101)
 
 
+# ---- vmap ----
+
+
+def test_new_tensors_of_a_sample_can_be_written_to() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    same(torch.vmap(lambda a: a.new_zeros(3).add_(a))(x), x)
+    same(torch.vmap(lambda a: a.new_full((3,), 2.0).mul_(a))(x), x * 2)
+    same(torch.vmap(lambda a: a.new_ones(size=(3,)).copy_(a))(x), x)
+    same(torch.vmap(lambda a: a.new_empty((3,)).copy_(a))(x), x)
+    assert torch.vmap(torch.vmap(lambda a: a.new_zeros(2, dtype=torch.int64).fill_(3)))(x).shape == (2, 3, 2)
+
+
+def test_factorizations_with_info_look_at_each_sample() -> None:
+    matrices = torch.stack([torch.eye(2), -torch.eye(2), torch.eye(2) * 4])
+    found = torch.vmap(torch.linalg.cholesky_ex)(matrices)
+    assert found.info.tolist() == [0, 1, 0]
+    same(found.L[2], torch.eye(2) * 2)
+    singular = matrices * torch.tensor([1.0, 0, 1])[:, None, None]
+    solved = torch.vmap(torch.linalg.solve_ex, (0, None))(singular, torch.ones(2))
+    assert solved.info.tolist() == [0, 1, 0] and solved.result[2].tolist() == [0.25, 0.25]
+
+
+def test_the_parts_of_an_lu_factorization_are_those_of_each_sample() -> None:
+    packed, pivots = torch.linalg.lu_factor(torch.randn(3, 4, 4))
+    for got, wanted in zip(torch.vmap(torch.lu_unpack)(packed, pivots), torch.lu_unpack(packed, pivots)):
+        same(got, wanted)
+    for got, wanted in zip(torch.vmap(torch.lu_unpack, (None, 0))(packed[0], pivots), torch.lu_unpack(packed[:1].expand(3, 4, 4), pivots)):
+        same(got, wanted)
+
+
+def test_the_ends_of_a_range_may_vary() -> None:
+    low, high = torch.tensor([0.0, 1]), torch.tensor([3.0, 9])
+    same(torch.vmap(lambda a, b: torch.linspace(a, b, 4))(low, high), each(lambda a, b: torch.linspace(a, b, 4), low, high))
+    same(torch.vmap(lambda a: torch.logspace(a, 2, 3))(low), each(lambda a: torch.logspace(a, 2, 3), low))
+
+
+def test_a_number_is_scattered_into_a_sample_without_axes() -> None:
+    assert torch.vmap(lambda a: torch.scatter(a, 0, torch.tensor(0), 2.5))(torch.ones(2)).tolist() == [2.5, 2.5]
+
+
+def test_a_mask_of_fewer_axes_masks_all_elements_of_a_sample() -> None:
+    x, mask = torch.randn(3, 2, 1, 2), torch.tensor([True, False])
+    run = lambda a: torch.masked.argmax(a, mask=mask)
+    same(torch.vmap(run)(x), each(run, x))
+
+
+def test_the_memory_format_of_a_conversion_is_that_of_no_sample() -> None:
+    x = torch.ones(3, 2, 2, 2, 2)
+    assert torch.vmap(lambda a: a.to(torch.float64, memory_format=torch.channels_last))(x).shape == x.shape
+
+
+class Part(torch.autograd.Function):
+    @staticmethod
+    def forward(x: Any, index: Any = (2,)) -> Any:
+        return x[index]
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        x, ctx.index = inputs
+        ctx.shape = x.shape
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        whole = grad.new_zeros(ctx.shape)
+        whole[ctx.index] = grad
+        return whole, None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Any, index: Any) -> Any:
+        return Part.apply(x.movedim(in_dims[0], 1), index), 0
+
+
+def test_a_custom_function_counts_its_defaults() -> None:
+    x = torch.arange(15.0).reshape(3, 5).requires_grad_()
+    out = Part.apply(x)
+    assert out.tolist() == [10, 11, 12, 13, 14]
+    out.sum().backward()
+    assert x.grad.sum(1).tolist() == [0, 0, 5]
+    assert Part.apply(x, index=(0,)).tolist() == [0, 1, 2, 3, 4]
+    same(torch.vmap(Part.apply, in_dims=1)(x.detach()), x.detach()[2])
+
+
+# ---- detach ----
+
+
+def test_detach_drops_tangents_as_it_drops_history() -> None:
+    x = torch.tensor([1.0, 2.0])
+    cut = lambda a: a.detach() * a + torch.detach(a)
+    same(func.jacfwd(cut)(x), func.jacrev(cut)(x))
+    same(func.jvp(cut, (x,), (torch.ones(2),))[1], x)
+    same(func.hessian(lambda a: (a.detach() * a).sum())(x), torch.zeros(2, 2))
+    same(func.hessian(lambda a: (a**3).sum())(x), torch.diag(6 * x))
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, torch.ones(2))
+        bare = dual.detach()
+        assert torch.autograd.forward_ad.unpack_dual(bare).tangent is None
+        assert torch.autograd.forward_ad.unpack_dual(dual).tangent is not None
+        assert bare.data_ptr() == x.data_ptr()
+
+
+def test_derivatives_of_higher_order_keep_the_tangents_of_their_inputs() -> None:
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64).requires_grad_()
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x.detach(), torch.ones(2, dtype=torch.float64))
+        found = torch.autograd.functional.jacobian(lambda a: a**3, dual)
+        same(torch.autograd.forward_ad.unpack_dual(found).tangent, torch.diag(6 * x))
+    assert torch.autograd.gradgradcheck(lambda a: a**3, (x,), check_fwd_over_rev=True)
+
+
+# ---- names and arguments ----
+
+
+def test_the_hooks_of_a_graph_are_in_torch() -> None:
+    graph = torch.autograd.graph
+    x = torch.arange(3.0).requires_grad_()
+    kinds: list[type] = []
+    with graph.saved_tensors_hooks(lambda t: kinds.append(type(t)) or t, lambda t: t):
+        x.exp().sum().backward()
+    assert kinds == [torch.Tensor]
+    with graph.save_on_cpu():
+        (x**2).sum().backward()
+    with graph.allow_mutation_on_saved_tensors():
+        y = x.clone()
+        z = (y**2).sum()
+        y.mul_(5)
+        z.backward()
+    same(x.grad, x.exp() + 4 * x)
+    with graph.disable_saved_tensors_hooks("not here"), pytest.raises(ts.AutogradError, match="not here"):
+        graph.saved_tensors_hooks(lambda t: t, lambda t: t).__enter__()
+    graph.set_warn_on_accumulate_grad_stream_mismatch(False)
+
+
+def test_nodes_and_tensors_tell_their_numbers() -> None:
+    x = torch.arange(4.0).requires_grad_()
+    first, second = x.split(2)
+    assert (x.output_nr, first.output_nr, second.output_nr, torch.ones(1).output_nr) == (0, 0, 1, 0)
+    y = (x * 2).exp()
+    node = y.grad_fn
+    assert node._sequence_nr() > node.next_functions[0][0]._sequence_nr()
+    assert node._input_metadata[0].shape == (4,)
+
+
+def test_materialized_gradients_need_allow_unused() -> None:
+    x, other = torch.ones(2).requires_grad_(), torch.ones(3).requires_grad_()
+    with pytest.raises(ValueError, match="allow_unused"):
+        torch.autograd.grad(x.sum(), (x, other), allow_unused=False, materialize_grads=True)
+    assert torch.autograd.grad(x.sum(), (x, other), materialize_grads=True)[1].tolist() == [0, 0, 0]
+
+
+def test_a_call_of_a_module_ignores_names_that_it_lacks() -> None:
+    layer, x = torch.nn.Linear(2, 2), torch.ones(1, 2)
+    given = {"none": x, "weight": torch.eye(2), "bias": torch.zeros(2)}
+    assert func.functional_call(layer, given, (x,)).tolist() == [[1, 1]]
+    assert func.functional_call(layer, (given, {"other": x}), (x,)).tolist() == [[1, 1]]
+    with pytest.raises(ValueError, match="none"):
+        func.functional_call(layer, given, (x,), strict=True)
+
+
+def test_batch_normalization_without_statistics_takes_those_of_the_batch() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    assert func.replace_all_batch_norm_modules_(model) is model
+    assert model[1].running_mean is None and not model[1].track_running_stats
+    assert not dict(model.named_buffers())
+    model.eval()
+    assert torch.vmap(model, randomness="same")(torch.randn(3, 4, 2)).shape == (3, 4, 2)
+
+
+def test_functionalize_gives_the_function() -> None:
+    same(func.functionalize(lambda a: a.clone().add_(1))(torch.ones(2)), torch.ones(2) * 2)
+
+
+def test_gradcheck_compares_batches_of_tangents() -> None:
+    x = torch.arange(3.0, dtype=torch.float64).requires_grad_()
+    assert torch.autograd.gradcheck(lambda a: (a.sin(), a.sum()), (x,), check_forward_ad=True, check_batched_forward_grad=True)
+    with pytest.raises(ValueError, match="check_forward_ad"):
+        torch.autograd.gradcheck(torch.sin, (x,), check_batched_forward_grad=True)
+
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any) -> Any:
+            return a * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, a: Any) -> Any:
+            return a * 3, 0
+
+        @staticmethod
+        def jvp(ctx: Any, t: Any) -> Any:
+            return t * 2
+
+    options: dict[str, Any] = {"check_forward_ad": True, "raise_exception": False}
+    assert torch.autograd.gradcheck(Wrong.apply, (x,), **options)
+    assert not torch.autograd.gradcheck(Wrong.apply, (x,), check_batched_forward_grad=True, **options)
+
+
 # ---- derivatives of special forms ----
+
+
+def test_jacobians_of_nothing_have_the_class_and_shape_of_others() -> None:
+    nothing = torch.zeros(0, 3)
+    for jacobian in (func.jacrev, func.jacfwd):
+        found = jacobian(torch.sin)(nothing)
+        assert type(found) is torch.Tensor and found.shape == (0, 3, 0, 3)
+        pair, aux = jacobian(lambda a: ((a.sum(), a), a.sum()), has_aux=True)(nothing)
+        assert [t.shape for t in pair] == [(0, 3), (0, 3, 0, 3)] and aux.item() == 0
+    assert func.hessian(torch.sin)(nothing).shape == (0, 3) * 3
+    assert func.jacfwd(lambda a: torch.nn.functional.adaptive_avg_pool1d(a, 5))(torch.zeros(0, 8, 8)).shape == (0, 8, 5, 0, 8, 8)
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (3, 0, 0), (2, 2)])
@@ -94,3 +311,62 @@ def test_logcumsumexp_pushes_tangents_along_its_scan() -> None:
     given = torch.randn(3, dtype=torch.float64).requires_grad_()
     assert torch.autograd.gradgradcheck(run, (given,), check_fwd_over_rev=True)
     same(func.jacfwd(func.jacfwd(run))(given.detach()), func.jacrev(func.jacrev(run))(given.detach()))
+
+
+def test_a_dropout_of_everything_draws_no_numbers() -> None:
+    x = torch.ones(2, 3)
+    drop = torch.nn.functional.dropout
+    assert torch.vmap(lambda a: drop(a, 1.0))(x).sum().item() == 0
+    assert torch.vmap(lambda a: drop(torch.ones(3), 1.0) + a)(x).sum().item() == 6
+    assert torch.vmap(lambda a: torch.nn.functional.dropout2d(a, 1.0))(torch.ones(2, 2, 3, 3)).sum().item() == 0
+    assert func.hessian(lambda a: drop(a, 1.0).sum())(x[0]).shape == (3, 3)
+    with pytest.raises(ts.NotSupportedError, match="randomness"):
+        torch.vmap(lambda a: drop(a, 0.5))(x)
+
+
+@pytest.mark.parametrize("order", [1, 2, float("inf")])
+def test_the_norm_of_a_matrix_without_elements_is_0(order: float) -> None:
+    for shape in ((5, 0), (0, 5), (2, 0, 3)):
+        found = torch.linalg.norm(torch.ones(shape), order, dim=(-2, -1))
+        assert found.shape == shape[:-2] and not found.any()
+    assert torch.linalg.matrix_norm(torch.ones(2, 0, 3), order, keepdim=True).shape == (2, 1, 1)
+
+
+# ---- mixed precision ----
+
+
+def test_autocast_casts_sums_of_products_alone() -> None:
+    m, v = torch.eye(3) + 1, torch.ones(3)
+    short, full = torch.bfloat16, torch.float32
+    with torch.autocast("cpu"):
+        for equation, operands, dtype in [
+            ("i->", (v,), full), ("ij->ji", (m,), full), ("i,i->i", (v, v), full), ("i,j->ij", (v, v), full), ("i,i", (v, v), short),
+            ("ij,jk->ik", (m, m), short), ("ij,jk", (m, m), short), ("...i,i...->...", (v, v), short),
+        ]:  # fmt: skip
+            assert torch.einsum(equation, *operands).dtype is dtype, equation
+        assert torch.tensordot(m, m, dims=1).dtype is short
+        assert torch.tensordot(m, m, dims=2).dtype is torch.tensordot(v, v, dims=1).dtype is full
+        assert torch.tensordot(m, m, dims=([0, 1], [0, 1])).dtype is full
+        assert torch.tensordot(m, m, dims=([-1], [0])).dtype is short
+        assert torch.tensordot(torch.ones(2, 2, 1), torch.ones(2, 1, 2), dims=[[0, 1], [2, 0]]).dtype is full
+
+
+def test_autocast_leaves_inverses_and_factorizations_in_float32() -> None:
+    m = torch.eye(3) + 1
+    packed, tau = torch.geqrf(m)
+    root, power = m.clone().requires_grad_(), m.clone().requires_grad_()
+    with torch.autocast("cpu"):
+        dtypes = [torch.linalg.matrix_power(m, n).dtype for n in (0, 1, -1, 2, -2)]
+        assert dtypes == [torch.float32] * 3 + [torch.bfloat16] * 2
+        assert torch.matrix_power(m, -1).dtype is m.matrix_power(0).dtype is torch.float32
+        product = torch.ormqr(packed, tau, m)
+        found = torch.linalg.matrix_sqrth(root)
+        parts = torch.linalg.polar(power)
+        fitted = torch.linalg.lstsq(m[:, :2], m, driver="gelsd")
+        assert torch.ormqr(packed.to(torch.bfloat16), tau, m).dtype is torch.float32
+    same(product, torch.ormqr(packed, tau, m))
+    same(fitted.residuals, torch.linalg.lstsq(m[:, :2], m, driver="gelsd").residuals)
+    assert found.dtype is parts.U.dtype is torch.float32
+    found.sum().backward()
+    (parts.U.sum() + parts.H.sum()).backward()
+    assert root.grad.isfinite().all() and power.grad.isfinite().all()

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
@@ -117,6 +118,8 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             _check_keywords(cls, kwargs)
+        if cls.setup_context is not Function.setup_context:
+            args, kwargs = _with_defaults(cls, args, kwargs)
         if in_batch is not None and in_batch.takes(args):
             return in_batch.apply(cls, args, kwargs)
         ctx = FunctionCtx()
@@ -138,6 +141,26 @@ class Function:
         if wanted or ctx._dirty:  # a write must be checked even if nothing is recorded
             outputs = _attach(cls, ctx, args, outputs)
         return outputs if isinstance(result, tuple) else list(outputs)
+
+
+@functools.cache
+def _signature(forward: Any) -> inspect.Signature | None:
+    """The parameters of a forward that has defaults, which setup_context(), vmap() and backward() count, too."""
+    try:
+        found = inspect.signature(forward)
+    except (TypeError, ValueError):
+        return None
+    known = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return found if any(p.default is not p.empty and p.kind in known for p in found.parameters.values()) else None
+
+
+def _with_defaults(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    signature = _signature(cls.forward)
+    if signature is None:
+        return args, kwargs
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args, bound.kwargs
 
 
 def _check_keywords(cls: type[Function], given: dict[str, Any]) -> None:

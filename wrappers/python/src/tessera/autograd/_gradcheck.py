@@ -35,6 +35,7 @@ class _Options(NamedTuple):
     check_forward_ad: bool
     check_backward_ad: bool
     fast_mode: bool
+    check_batched_forward_grad: bool
 
 
 def _wanted(inputs: tuple[Any, ...]) -> list[int]:
@@ -206,6 +207,23 @@ def _check_batched(outputs: list[Tensor], items: tuple[Any, ...], places: list[i
                 )
 
 
+def _check_batched_forward(function: Any, outputs: list[Tensor], items: tuple[Any, ...], places: list[int], o: _Options) -> None:
+    for p in places:
+        if not items[p].numel():
+            continue
+        single = j.by_duals(function, items, p, len(outputs))
+        try:
+            batched = j.batched_duals(function, items, p, len(outputs))
+        except Exception as error:
+            raise GradcheckError(f"the batched tangents with respect to input {p} fail: {error}") from error
+        for number, (one, other) in enumerate(zip(single, batched)):
+            if not np.allclose(other, one, rtol=o.rtol, atol=o.atol, equal_nan=True):
+                raise GradcheckError(
+                    f"the batched tangents of output {number} with respect to input {p} differ from single ones\n"
+                    f"batched:\n{other}\nsingle:\n{one}"
+                )
+
+
 # ---- the public functions ----
 
 
@@ -215,6 +233,8 @@ def _check(function: Callable[..., Any], items: tuple[Any, ...], o: _Options) ->
     if not any(output.requires_grad for output in outputs):
         raise GradcheckError("gradcheck(): no output requires grad")
     (_compare_projected if o.fast_mode else _compare_whole)(function, items, places, outputs, o)
+    if o.check_batched_forward_grad:
+        _check_batched_forward(function, outputs, items, places, o)
     if not o.check_backward_ad:
         return
     _check_nondeterminism(outputs, items, places, o.nondet_tol)
@@ -239,21 +259,24 @@ def gradcheck(
     check_backward_ad: bool = True,
     fast_mode: bool = False,
     masked: bool | None = None,
+    check_batched_forward_grad: bool = False,
 ) -> bool:
     """Compares the derivatives of a function of float64 (or complex128) tensors with finite differences.
 
     Raises GradcheckError, which names the output and the input, or returns False without raise_exception. Further checks:
     two backwards give the same gradients but for nondet_tol; a backward copes with undefined gradients; gradients have the
-    dtypes of the inputs; a batch of gradients gives the same as single ones; forward mode agrees, too. fast_mode compares
-    one random projection of each Jacobian instead of all its elements.
+    dtypes of the inputs; a batch of gradients gives the same as single ones; forward mode agrees, too, also with a
+    batch of tangents (check_batched_forward_grad). fast_mode compares one random projection of each Jacobian instead of all its elements.
     """
     if masked:
         raise NotSupportedError("gradcheck(): masked: there are no sparse tensors")
     if not check_backward_ad and not check_forward_ad:
         raise InvalidValueError("gradcheck(): expected check_backward_ad or check_forward_ad, got neither")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise InvalidValueError("gradcheck(): check_batched_forward_grad: expected check_forward_ad=True with it, got False")
     options = _Options(
         eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad, check_forward_ad,
-        check_backward_ad, fast_mode,
+        check_backward_ad, fast_mode, check_batched_forward_grad,
     )  # fmt: skip
     try:
         _check(func, j.as_tuple(inputs), options)
@@ -307,9 +330,12 @@ def gradgradcheck(
     vectors = _random_gradients(outputs, gen_non_contig_grad_outputs) if given is None else given
     count = len(vectors)
 
+    def detached(tensor: Any) -> Any:
+        return _ops.detach(tensor).requires_grad_()
+
     def gradients(*args: Any) -> Any:
         live = tuple(
-            a if not isinstance(a, TensorBase) or a.requires_grad or i not in places else a.detach().requires_grad_()
+            a if not isinstance(a, TensorBase) or a.requires_grad or i not in places else detached(a)
             for i, a in enumerate(args[count:])
         )
         with enable_grad():

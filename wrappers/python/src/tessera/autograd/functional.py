@@ -48,7 +48,7 @@ class _Call:
     ) -> None:
         self.name, self.given, self.create_graph, self.strict = name, inputs, create_graph, strict
         self.inputs = tuple(
-            x[...] if create_graph and x.requires_grad else x.detach().requires_grad_()
+            x[...] if create_graph and x.requires_grad else _ops.detach(x).requires_grad_()
             for x in _tuple(inputs, f"{name}(): inputs")
         )
         if tangents is not None:
@@ -97,7 +97,7 @@ class _Call:
 
 
 def _detached(tensor: Tensor) -> Tensor:
-    return tensor.detach()
+    return _ops.detach(tensor)
 
 
 def _map(function: Callable[[Tensor], Tensor], nested: Any) -> Any:

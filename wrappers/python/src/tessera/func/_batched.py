@@ -197,15 +197,24 @@ class Batched:
         self._physical = whole
 
     def to(self, *args: Any, **options: Any) -> Any:
+        options.pop("memory_format", None)  # of all axes, of which a sample has fewer
         plain = [_ops.select(physical(a), 0, 0) if is_batched(a) else a for a in args]
         return make(physical(self).to(*plain, **options), self._level)
 
-    def _new(self, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """new_zeros() and its kin: a value of its own for each sample, so that it can be written to."""
-        whole = self._physical._new(function, args, options)
+
+
+def _made(name: str) -> Callable[..., Any]:
+    """new_zeros() and its kin: a value of its own for each sample, so that it can be written to."""
+
+    def make_new(self: Any, *args: Any, **options: Any) -> Any:
+        whole = getattr(physical(self), name)(*args, **options)
         return make(_ops.clone(_ops.expand(whole, (self._level.samples, *whole.shape))), self._level)
 
+    return make_new
 
+
+for _name in ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros"):
+    setattr(Batched, _name, _made(_name))
 for _name in ("grad_fn", "is_leaf", "retains_grad", "_version"):
     setattr(Batched, _name, _same(_name))
 for _name, (_what, _instead) in _REFUSED.items():

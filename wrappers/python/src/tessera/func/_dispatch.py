@@ -100,8 +100,8 @@ def operate(name: str, given: dict[str, Any]) -> Any:
     if name in DRAWS or rule == "random":
         if DRAWS.get(name, _always)(given):
             return RULES["random"](Call(name, given, level))
-        if rule == "random":  # a dropout that drops nothing
-            return given["input"]
+        if rule == "random":  # a dropout that drops nothing, or everything
+            return given["input"] if not given.get("training", True) or float(given.get("p", 0.5)) == 0 else _dropped(name, given)
     if level is None:
         with _levels.hidden():
             return call(name, given)
@@ -111,6 +111,13 @@ def operate(name: str, given: dict[str, Any]) -> Any:
         refuse_write(name)
     made = Call(name, given, level)
     return (PARTS[name] if rule == "parts" and name in PARTS else RULES[rule])(made)
+
+
+def _dropped(name: str, given: dict[str, Any]) -> Any:
+    """A dropout of everything, which is the same with any random numbers."""
+    level = _innermost(name, given, ("input",))
+    with _levels.hidden():
+        return call(name, given) if level is None else looped(Call(name, given, level))
 
 
 def _innermost(name: str, given: dict[str, Any], tensors: tuple[str, ...]) -> Level | None:

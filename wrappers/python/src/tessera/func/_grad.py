@@ -367,7 +367,7 @@ def _rows(run: _Run, output: Any, low: Any, chunk: int | None) -> list[Any]:
             rows = parts[0][index] if len(parts) == 1 else _ops.concat([part[index] for part in parts], 0)
             block = _ops.moveaxis(rows, 0, len(front))
         else:
-            block = _ops.zeros((*front, 0, *rest), dtype=x.dtype, device=x.device)
+            block = _like(_ops.zeros((*front, 0, *rest), dtype=x.dtype, device=x.device), x)
         made.append(lifted(_ops.reshape(block, (*front, *shape, *rest)), run.levels))
     return made
 
@@ -397,7 +397,12 @@ def jacfwd(
             form[:] = [out_spec, found[2] if has_aux else None]
             return tuple(outputs), tuple(_tree.flatten(found[2])[0]) if has_aux else ()
 
-        columns, aux = vmap(push, out_dims=(-1, 0), randomness=randomness)(*_basis(leaves))
+        total = sum(map(_numel, leaves))
+        if total:
+            columns, aux = vmap(push, out_dims=(-1, 0), randomness=randomness)(*_basis(leaves))
+        else:  # a batch of no samples: the shapes are those of one
+            found, aux = push(*(_ops.zeros_like(_ops.detach(leaf)) for leaf in leaves))
+            columns = [_ops.expand_dims(t, -1)[..., :0] for t in found]
         ends, at = [], 0
         for leaf in leaves:
             ends.append((at, _numel(leaf)))
@@ -413,7 +418,8 @@ def jacfwd(
         result = _tree.unflatten(blocks, form[0])
         if not has_aux:
             return result
-        return result, _tree.unflatten([_ops.select(a, 0, 0) for a in aux], _tree.flatten(form[1])[1])
+        aux = [_ops.select(a, 0, 0) for a in aux] if total else list(aux)
+        return result, _tree.unflatten(aux, _tree.flatten(form[1])[1])
 
     return wrapped
 

@@ -138,6 +138,9 @@ def _without_axis(result: Any) -> Any:
 def _flattened(made: Call, changed: dict[str, Any], rank: int) -> Any:
     """No axis: along all elements of a sample."""
     keepdims = bool(made.given.get("keepdims", False))
+    tensors = [name for name, batch in changed.items() if is_tensor(batch)]
+    if len(tensors) > 1:
+        changed.update(zip(tensors, _ops.broadcast_tensors([changed[name] for name in tensors])))
     for name, batch in changed.items():
         if is_tensor(batch):
             changed[name] = _ops.reshape(batch, (batch.shape[0], -1))
@@ -168,7 +171,8 @@ def expand(made: Call) -> Any:
     first = next(iter(made.given.values()))
     rank = rank_of(first[0] if isinstance(first, (list, tuple)) else first)
     if rank == 0 and made.axes and not any(isinstance(v, list) for v in changed.values()):
-        return _of_numbers(made, {n: _ops.expand_dims(t, (1,)) if t.ndim == 1 else t for n, t in changed.items()}, False)
+        bare = {n: _ops.expand_dims(t, (1,)) if is_tensor(t) and t.ndim == 1 else t for n, t in changed.items()}
+        return _of_numbers(made, bare, False)
     for name, default, _ in made.axes:
         value = _has(made, name, default)
         if value is None:
@@ -266,7 +270,7 @@ DRAWS.update(
         **dict.fromkeys(
             ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "dropout_", "dropout1d_",
              "dropout2d_", "dropout3d_", "alpha_dropout_", "feature_alpha_dropout_"),
-            lambda given: bool(given.get("training", True)) and float(given.get("p", 0.5)) > 0,
+            lambda given: bool(given.get("training", True)) and 0 < float(given.get("p", 0.5)) < 1,
         ),
         **dict.fromkeys(
             ("scaled_dot_product_attention", "multi_head_attention"), lambda given: float(given.get("dropout_p", 0)) > 0

@@ -11,6 +11,8 @@ from .. import _ops
 from .._creation import arange
 from .._dtypes import bool_, complex64, float32, float64, get_default_dtype, uint8
 from .._errors import ArgumentTypeError, InvalidValueError
+from ..func._batched import Batched, make
+from ..func._dispatch import sample
 from ._adapters import leaf, number, sizes
 from ._tensor import made
 
@@ -30,6 +32,15 @@ def closed(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_gr
     kind = get_default_dtype() if dtype is None else dtype
     values = arange(count, dtype=float64) * step + first
     return leaf(values.to(dtype=kind, device=device), requires_grad)
+
+
+def even(function: Any, start: Any, end: Any, *rest: Any, dtype: Any, **options: Any) -> Any:
+    """linspace and logspace, whose ends inside vmap may have a value for each sample."""
+    level = max((e._level for e in (start, end) if isinstance(e, Batched)), key=lambda one: one.depth, default=None)
+    if level is None:
+        return function(*ends_of(start, end, dtype), *rest, dtype=dtype, **options)
+    rows = [even(function, sample(start, level, i), sample(end, level, i), *rest, dtype=dtype, **options) for i in range(level.samples)]
+    return make(_ops.stack(rows, 0), level)
 
 
 def ends_of(start: Any, end: Any, dtype: Any) -> tuple[Any, Any]:
@@ -99,5 +110,5 @@ def random_numbers(draw: Any, size: Any, dtype: Any, device: Any, generator: Any
 
 
 __all__ = [
-    "between", "closed", "counting", "counts", "drawn", "ends_of", "gaussian", "random_numbers", "whole", "whole_like",
+    "between", "closed", "counting", "counts", "drawn", "ends_of", "even", "gaussian", "random_numbers", "whole", "whole_like",
 ]

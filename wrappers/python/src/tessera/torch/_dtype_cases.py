@@ -15,6 +15,7 @@ from .._errors import InvalidValueError
 from ._numeric import product_added, product_added_here
 from ._results import written
 from ._tensor import made
+from ._uncast import sums_products, uncast
 
 
 def is_whole(input: Any) -> bool:
@@ -40,6 +41,8 @@ def by_equation(equation: Any, operands: tuple[Any, ...]) -> Any:
     whole = isinstance(equation, str) and all(isinstance(x, TensorBase) and is_whole(x) and x.dtype is not uint64 for x in given)
     if whole and _sums_one(equation.replace(" ", "")):
         return linalg.einsum(equation, *[_ops.astype(x, int64) for x in given])
+    if isinstance(equation, str) and not sums_products(equation, len(given)):
+        return uncast(linalg.einsum)(equation, *operands)
     return linalg.einsum(equation, *operands)
 
 

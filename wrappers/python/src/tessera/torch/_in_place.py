@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Methods that give a tensor another shape, or no history, in place."""
+"""Methods that give a tensor another shape in place, or no history."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .. import _ops
 from .._core import TensorBase, is_grad_enabled
 from .._errors import AutogradError
 from .._modes import enable_grad
+from ..capi import lib
 
 
 def reshaped(input: Any, view: Any) -> Any:
@@ -42,14 +43,19 @@ def resized(input: Any, size: tuple[int, ...]) -> Any:
     return reshaped(input, _ops.reshape(flat[:count], tuple(size)))
 
 
+def constant(input: Any) -> Any:
+    """detach: the same memory without history, and without the tangents of forward mode, which the library's detach keeps."""
+    return TensorBase.detach(input) if lib.tsr_forward_level() < 0 else input.data
+
+
 def detached(input: Any) -> Any:
     """detach_: the object of a computed tensor becomes one of the tensor without history."""
     if input._view:
         raise AutogradError("detach_(): a view cannot be detached in place; use detach()")
     if input.is_leaf:
         return input.requires_grad_(False)
-    input._rebind(_ops.detach(input))
+    input._rebind(constant(input))
     return input
 
 
-__all__ = ["detached", "reshaped", "resized"]
+__all__ = ["constant", "detached", "reshaped", "resized"]

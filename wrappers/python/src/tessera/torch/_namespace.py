@@ -14,7 +14,7 @@ from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import get_default_dtype
 from . import (
-    _adapters, _create, _dtype_cases, _image, _in_place, _numeric, _power, _results, _rows, _table, _tensor, storage,
+    _adapters, _create, _dtype_cases, _image, _in_place, _numeric, _power, _results, _rows, _table, _tensor, _uncast, storage,
 )  # fmt: skip
 from ._tensor import Tensor
 
@@ -38,6 +38,7 @@ def space(**more: Any) -> dict[str, Any]:
     known.update({name: getattr(_in_place, name) for name in _in_place.__all__})
     known.update({name: getattr(_numeric, name) for name in _numeric.__all__})
     known.update({name: getattr(_results, name) for name in _results.__all__})
+    known["powers"] = _uncast.powers
     known.update({name: getattr(_power, name) for name in ("itself", "powered", "powered_here")})
     known.update({name: getattr(storage, name) for name in storage.__all__})
     return {**known, "base": TensorBase, "Tensor": Tensor, **more}

@@ -13,10 +13,12 @@ from .._core import TensorBase
 from .._dtypes import bool_, float32, float64, int32, int64, uint64
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, ShapeError
 from .._interop import asarray
+from ..func._batched import Batched
 from ._adapters import fitting, only, some
 from ._create import random_numbers
 from ._results import named, written
 from ._tensor import made
+from ._uncast import in_full, uncast
 
 _range = range
 
@@ -112,8 +114,9 @@ def product_added_here(name: str, input: Any, first: Any, second: Any, beta: Any
 def contracted(a: Any, b: Any, dims: Any, out: Any) -> Any:
     """torch.tensordot, where a summed axis of size 1 stretches to the other tensor's: that one is summed along its axis first."""
     axes = dims.tolist() if isinstance(dims, TensorBase) else dims
+    product: Any = linalg.tensordot if _has_rows(a, b, axes) else uncast(linalg.tensordot)  # a dot product is not cast
     try:
-        return linalg.tensordot(a, b, axes=axes, out=out)
+        return product(a, b, axes=axes, out=out)
     except ShapeError:
         if hasattr(axes, "__index__"):
             axes = range(a.ndim - axes, a.ndim), range(axes)
@@ -124,7 +127,18 @@ def contracted(a: Any, b: Any, dims: Any, out: Any) -> Any:
     of_a, of_b = ([i for i, j in pairs if b.shape[j] == 1], [j for i, j in pairs if a.shape[i] == 1])
     a = _ops.sum(a, of_a, dtype=a.dtype, keepdims=True) if of_a else a
     b = _ops.sum(b, of_b, dtype=b.dtype, keepdims=True) if of_b else b
-    return linalg.tensordot(a, b, axes=(left, right), out=out)
+    return product(a, b, axes=(left, right), out=out)
+
+
+def _has_rows(a: Any, b: Any, axes: Any) -> bool:
+    """Whether the result of tensordot has more than one number."""
+    if hasattr(axes, "__index__"):
+        return bool(math.prod(a.shape[: max(a.ndim - axes, 0)]) * math.prod(b.shape[axes:]) != 1)
+    kept = [
+        size for t, part in zip((a, b), axes) for i, size in enumerate(t.shape)
+        if i not in {j % max(t.ndim, 1) for j in ([part] if hasattr(part, "__index__") else part)}
+    ]  # fmt: skip
+    return bool(math.prod(kept) != 1)
 
 
 def crossed(input: Any, other: Any, dim: int, out: Any) -> Any:
@@ -225,6 +239,7 @@ def pca_of_low_rank(a: Any, q: Any, center: bool, niter: int) -> Any:
     return svd_of_low_rank(a, rank, niter, mean)
 
 
+@in_full
 def reflected(input: Any, tau: Any, other: Any, left: bool, transpose: bool) -> Any:
     """torch.ormqr: a product with the whole Q, square, of the reflectors of geqrf."""
     if input.ndim < 2 or tau.ndim < 1:
@@ -250,6 +265,17 @@ def _rows_after(pivots: Any, rows: int) -> list[list[int]]:
     return orders
 
 
+def _rows_of_samples(pivots: Any, rows: int) -> Any:
+    """The same for the samples of vmap, whose numbers are not known: one exchange after the other in all of them."""
+    places = pivots.new_zeros((*pivots.shape[:-1], rows), dtype=int64) + _ops.arange(rows, dtype=int64, device=pivots.device)
+    for step in range(pivots.shape[-1]):
+        other = _ops.astype(pivots[..., step : step + 1], int64) - 1
+        here = places[..., step : step + 1].clone()
+        places[..., step : step + 1] = _ops.take_along_axis(places, other, -1)
+        places = _ops.scatter(places, -1, other, here)
+    return places
+
+
 def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
     """torch.lu_unpack: P, L and U of what lu_factor gives; an empty tensor for what is not wanted."""
     rows, columns = packed.shape[-2:]
@@ -261,7 +287,8 @@ def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
         lower = _ops.add(_ops.tril(packed[..., :least], -1), ones)
         upper = _ops.triu(packed[..., :least, :])
     if order:
-        places = asarray(_rows_after(pivots, rows), dtype=int64, device=packed.device).reshape(*packed.shape[:-2], rows)
+        places = _rows_of_samples(pivots, rows) if isinstance(pivots, Batched) else asarray(
+            _rows_after(pivots, rows), dtype=int64, device=packed.device).reshape(*packed.shape[:-2], rows)  # fmt: skip
         matrix = _ops.contiguous(_ops.matrix_transpose(_ops.astype(_ops.one_hot(places, rows), packed.dtype)))
     return named("lu_unpack", (matrix, lower, upper))
 

@@ -14,11 +14,11 @@ reported as missing. A line that begins with spaces continues its row. `_rows.py
 SAME_BOTH = """
 abs absolute acos acosh angle arccos arccosh arcsin arcsinh arctan arctan2
 arctanh argwhere asin asinh atan atan2 atanh bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
-bitwise_right_shift bitwise_xor broadcast_to ceil copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
+bitwise_right_shift bitwise_xor broadcast_to ceil copysign corrcoef cos cosh deg2rad diagflat digamma dist
 dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
 greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isfinite isinf isnan isneginf isposinf
 kron lcm le less less_equal lgamma log log10 log1p log2 logaddexp2 logical_and logical_not logical_or
-logical_xor logit lt masked_select matmul matrix_power maximum minimum moveaxis movedim
+logical_xor logit lt masked_select matmul maximum minimum moveaxis movedim
 msort mul multiply nan_to_num ne neg negative nextafter not_equal permute rad2deg real reciprocal relu
 remainder reshape rsqrt sigmoid signbit sin sinh sqrt square tan tanh tril triu trunc vdot
 view_as_complex view_as_real vsplit xlogy
@@ -68,6 +68,7 @@ cummin(input, dim, *, out=None) = named("cummin", cummin(input, dim))
 cumprod(input, dim, *, dtype=None, out=None) = cumulative_prod(input, dim, summed(input, dtype), out=out)
 cumsum(input, dim, *, dtype=None, out=None) = cumulative_sum(input, dim, summed(input, dtype), out=out)
 det(input) = det(input)
+detach(input) = constant(input)
 diag(input, diagonal=0, *, out=None) = diag(input, diagonal, out=out)
 diag_embed(input, offset=0, dim1=-2, dim2=-1) = diag_embed(input, offset, dim1, dim2)
 diagonal(input, offset=0, dim1=0, dim2=1) = diagonal(input, offset, dim1, dim2)
@@ -124,6 +125,7 @@ masked_fill(input, mask, value) = masked_fill(input, mask, fitting(input, value)
 masked_scatter(input, mask, source) = masked_scatter(*(broadcast_tensors(input, mask)), source)
 max(input, dim=None, keepdim=False, *, other=None, out=None) = extreme("max", input, dim, keepdim, other, out)
 matrix_exp(input) = in_float32(matrix_exp, input)
+matrix_power(input, n, *, out=None) = powers(input, n, out)
 mean(input, dim=None, keepdim=False, *, dtype=None, out=None)
     = mean(input, some(dim), keepdims=keepdim, dtype=dtype, out=out)
 median(input, dim=None, keepdim=False, *, out=None) = middle("median", input, dim, keepdim)
@@ -337,10 +339,10 @@ kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=Non
 layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True)
     = layer_norm(input, normalized_shape, weight, bias, eps)
 linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(linspace(*(ends_of(start, end, dtype)), steps, dtype=dtype, device=device,
+    = made(even(linspace, start, end, steps, dtype=dtype, device=device,
         requires_grad=requires_grad), out)
 logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(logspace(*(ends_of(start, end, dtype)), steps, base, dtype=dtype, device=device,
+    = made(even(logspace, start, end, steps, base, dtype=dtype, device=device,
         requires_grad=requires_grad), out)
 meshgrid(*tensors, indexing="ij") = meshgrid(*tensors, indexing=indexing)
 normal(mean, std=1.0, size=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,

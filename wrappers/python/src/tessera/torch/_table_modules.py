@@ -24,7 +24,7 @@ ldl_solve(LD, pivots, B, *, hermitian=False, out=None) = ldl_solve(LD, pivots, B
 lu(A, *, pivot=True, out=None) = (only(pivot, True, "torch.linalg.lu(): pivot"), lu(A, out=out))[1]
 matmul(input, other, *, out=None) = matmul(input, other, out=out)
 matrix_exp(input) = in_float32(matrix_exp, input)
-matrix_power(input, n, *, out=None) = matrix_power(input, n, out=out)
+matrix_power(input, n, *, out=None) = powers(input, n, out)
 slogdet(A, *, out=None) = slogdet(A, out=out)
 solve(A, B, *, left=True, out=None) = solved(A, B, left, out)
 tensorinv(input, ind=2, *, out=None) = inverse_of_tensor(input, ind)

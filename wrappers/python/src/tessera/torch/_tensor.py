@@ -87,6 +87,11 @@ class Tensor(_plain.Tensor):
     def grad_fn(self) -> Any:
         return Node.of(super().grad_fn)
 
+    @property
+    def output_nr(self) -> int:
+        """Which of the results of its node the tensor is."""
+        return 0 if self.is_leaf else _nodes.get_gradient_edge(self).output_nr
+
     def to(self, *args: Any, memory_format: Any = None, **options: Any) -> Any:
         try:
             made: Any = TensorBase.to(self, *args, **options)
@@ -207,7 +212,12 @@ def retyped(value: Any) -> Any:
 
 def with_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """A callable whose arguments are tensors of this class, for what calls with plain ones."""
-    return lambda *args: function(*[retyped(item) for item in args])
+
+    def call(*args: Any) -> Any:
+        return function(*[retyped(item) for item in args])
+
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    return call
 
 
 class Node(_nodes.Node):
@@ -242,6 +252,14 @@ class Node(_nodes.Node):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         return tuple(retyped(super().saved_tensors))
+
+    def _sequence_nr(self) -> int:
+        return self.sequence_nr
+
+    @property
+    def _input_metadata(self) -> list[Any]:
+        """Shape, dtype and device of the gradients that the node gets."""
+        return list(self.outputs)
 
 
 _NODES: dict[str, type[Node]] = {}

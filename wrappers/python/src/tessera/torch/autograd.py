@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import autograd as _autograd
 from .._core import TensorBase
+from .._errors import InvalidValueError
 from ..autograd import (
     detect_anomaly,
     enable_grad,
@@ -50,6 +51,10 @@ def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: Any = None, create_graph: bool = False,
     only_inputs: bool = True, allow_unused: Any = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> Any:
+    if materialize_grads and allow_unused is False:
+        raise InvalidValueError(
+            "grad(): expected allow_unused=True, or none, with materialize_grads=True, which gives zeros for unused inputs, got False"
+        )
     unused = bool(allow_unused or materialize_grads)
     inputs = list(inputs) if isinstance(inputs, Iterator) else inputs
     found = _autograd.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, unused, is_grads_batched)

@@ -14,15 +14,21 @@ from .._modes import no_grad
 from . import _rows, _table_modules
 from .._errors import InvalidValueError, ShapeError
 from ..autograd import Function
+from ..func._batched import Batched, physical
+from ..func._dispatch import wrapped
 from ._namespace import lookup, space
 from ._results import named, written
 from ._tensor import retyped
+from ._uncast import in_full
 
 
 def _norm_of_matrix(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     given = A if dtype is None else A.to(dtype)
     moved = _ops.moveaxis(given, tuple(dim), (-2, -1))
-    result = _linalg.matrix_norm(moved, ord=ord, keepdims=keepdim)
+    if 0 in moved.shape[-2:] and ord in (1, 2, math.inf):  # 0, as the largest of no numbers that are not negative
+        result = _ops.sum(_ops.abs(moved), (-2, -1), keepdims=keepdim)
+    else:
+        result = _linalg.matrix_norm(moved, ord=ord, keepdims=keepdim)
     return _ops.moveaxis(result, (-2, -1), tuple(dim)) if keepdim else result
 
 
@@ -37,6 +43,8 @@ def _norm_of_any(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
 
 def _with_info(name: str, function: Any, A: Any, check_errors: bool, **options: Any) -> Any:
     """The result of each matrix with 0, or NaN with 1 where the function refuses one."""
+    if isinstance(A, Batched):
+        return wrapped(_with_info(name, function, physical(A), check_errors, **options), A._level)
     try:
         return named(name, (function(A, **options), A.new_zeros(A.shape[:-2], dtype=int32)))
     except _linalg.LinAlgError:
@@ -75,6 +83,7 @@ def _solved(A: Any, B: Any, left: bool, out: Any = None) -> Any:
     return _linalg.solve(A, B, left=left, out=out)
 
 
+@in_full
 def _fitted(A: Any, B: Any, rcond: Any, driver: str | None, out: Any) -> Any:
     """lstsq with what each driver of LAPACK tells: gelsy, the CPU's own, no residuals and no singular values; gels no rank."""
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
@@ -98,7 +107,7 @@ def _solution_or_nan(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
     """The solution, NaN for a singular matrix, and the first zero of the factors of each matrix."""
     info = _with_zeros(*_linalg.lu_factor(A.detach()), check_errors)[-1]
     singular = _ops.not_equal(info, 0)
-    if not bool(_ops.any(singular)):
+    if not isinstance(singular, Batched) and not bool(_ops.any(singular)):
         return _solved(A, B, left), info
     safe = _ops.where(singular[..., None, None], _ops.eye(A.shape[-1], dtype=A.dtype, device=A.device), A)
     where = singular[..., None] if _is_vector(A, B) else singular[..., None, None]
@@ -168,12 +177,14 @@ class _Root(Function):
         return _hermitian(_by_both_sides(X, gradients[0]))
 
 
+@in_full
 def _polar_of(A: Any) -> Any:
     if A.ndim < 2 or A.shape[-2] < A.shape[-1]:
         raise ShapeError(f"linalg.polar: A: expected matrices with at least as many rows as columns, got shape {A.shape}")
     return retyped(_Polar.apply(A))
 
 
+@in_full
 def _root_of(A: Any) -> Any:
     return retyped(_Root.apply(A))
 
