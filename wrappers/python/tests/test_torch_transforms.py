@@ -116,7 +116,7 @@ def test_a_number_is_scattered_into_a_sample_without_axes() -> None:
 
 def test_a_mask_of_fewer_axes_masks_all_elements_of_a_sample() -> None:
     x, mask = torch.randn(3, 2, 1, 2), torch.tensor([True, False])
-    run = lambda a: torch.masked.argmax(a, mask=mask)
+    run = lambda a: torch.masked.argmax(a, mask=mask)  # noqa: E731
     same(torch.vmap(run)(x), each(run, x))
 
 
@@ -161,7 +161,7 @@ def test_a_custom_function_counts_its_defaults() -> None:
 
 def test_detach_drops_tangents_as_it_drops_history() -> None:
     x = torch.tensor([1.0, 2.0])
-    cut = lambda a: a.detach() * a + torch.detach(a)
+    cut = lambda a: a.detach() * a + torch.detach(a)  # noqa: E731
     same(func.jacfwd(cut)(x), func.jacrev(cut)(x))
     same(func.jvp(cut, (x,), (torch.ones(2),))[1], x)
     same(func.hessian(lambda a: (a.detach() * a).sum())(x), torch.zeros(2, 2))
@@ -301,7 +301,7 @@ def test_a_batch_of_gradients_of_slogdet_has_its_axis(shape: tuple[int, ...]) ->
 def test_logcumsumexp_pushes_tangents_along_its_scan() -> None:
     x = torch.tensor([1.0, -3, 900, 2, 901], dtype=torch.float64)
     tangent = torch.tensor([1.0, -2, 3, 0, -1], dtype=torch.float64)
-    run = lambda a: torch.logcumsumexp(a, 0)
+    run = lambda a: torch.logcumsumexp(a, 0)  # noqa: E731
     found = func.jvp(run, (x,), (tangent,))[1]
     assert not found.requires_grad
     same(found, func.jacrev(run)(x) @ tangent)
@@ -370,3 +370,35 @@ def test_autocast_leaves_inverses_and_factorizations_in_float32() -> None:
     found.sum().backward()
     (parts.U.sum() + parts.H.sum()).backward()
     assert root.grad.isfinite().all() and power.grad.isfinite().all()
+
+
+# ---- arguments ----
+
+
+def test_arguments_by_name_are_the_same_for_all_samples() -> None:
+    x = torch.arange(6.0).reshape(3, 2)
+    assert torch.vmap(lambda a, b=None: a + b)(x, b=x).shape == (3, 3, 2)
+    assert torch.func.vmap(lambda a, scale=1: a * scale)(x, scale=3).tolist() == (x * 3).tolist()
+    assert ts.func.vmap(lambda a, b=None: a + b)(x, b=x).shape == (3, 2)
+
+
+def test_a_sample_without_axes_is_a_weak_operand() -> None:
+    wide, narrow = torch.ones(3, 2, dtype=torch.float64), torch.ones(3, 2)
+    two = torch.tensor(2.0, dtype=torch.float64)
+    for run, given in [
+        (lambda a: torch.zeros(2) + a[0], (wide,)), (lambda a: a[0] * torch.zeros(2), (wide,)), (lambda a: a + two, (narrow,)),
+        (lambda a: a[0] + two, (narrow,)), (lambda a: two - a[0], (narrow,)), (lambda a, b: a[0] / b, (wide, narrow)),
+        (lambda a, b: a[0] * b[0], (wide, narrow)), (lambda a, b: b.clone().mul_(a[0]), (wide, narrow)),
+        (lambda a: a[0] * (1 + 2j) * torch.ones(2), (wide,)), (lambda a: torch.ones(2, dtype=torch.int32) * a[0], (wide,)),
+        (lambda a, b: torch.eq(a[0], b), (wide * 0.1, narrow * 0.1)), (lambda a: torch.maximum(a, two), (narrow,)),
+    ]:  # fmt: skip
+        got, wanted = torch.vmap(run)(*given), each(run, *given)
+        assert got.dtype is wanted.dtype
+        same(got, wanted)
+
+
+def test_gradcheck_of_a_function_that_is_constant() -> None:
+    x = torch.ones(2, dtype=torch.float64).requires_grad_()
+    assert torch.autograd.gradcheck(lambda a: torch.ones(2, dtype=torch.float64), (x,))
+    assert torch.autograd.gradcheck(lambda a: a.to(torch.int64), (x,))
+    assert not torch.autograd.gradcheck(lambda a: a.detach() * 2, (x,), raise_exception=False)

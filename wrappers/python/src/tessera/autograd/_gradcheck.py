@@ -231,7 +231,11 @@ def _check(function: Callable[..., Any], items: tuple[Any, ...], o: _Options) ->
     places = _wanted(items)
     outputs = j.outputs_of(function, items)
     if not any(output.requires_grad for output in outputs):
-        raise GradcheckError("gradcheck(): no output requires grad")
+        for p in places if outputs else ():
+            for number, numeric in enumerate(j.numerical(function, items, p, o.eps, len(outputs))):
+                if numeric.size and not np.allclose(numeric, 0, atol=o.atol):
+                    raise GradcheckError(f"gradcheck(): no output requires grad, but output {number} depends on input {p}")
+        return
     (_compare_projected if o.fast_mode else _compare_whole)(function, items, places, outputs, o)
     if o.check_batched_forward_grad:
         _check_batched_forward(function, outputs, items, places, o)

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import _ops, _random
 from .._core import is_tensor
+from .._dtypes import complex64
 from .._errors import NotSupportedError, OutOfRangeError
 from . import _levels
 from ._batched import Batched, make, of_level, physical
@@ -82,7 +83,40 @@ def pointwise(made: Call) -> Any:
     if len(made.tensors) == 1:
         name = made.tensors[0]
         return made.batched(**{name: physical(made.given[name])})
+    if len(made.tensors) == 2 and _of_two_dtypes(made):
+        return _promoted(made)
     return made.batched(**aligned(made)[0])
+
+
+def _of_two_dtypes(made: Call) -> bool:
+    """Whether two tensors of a dialect are promoted, where one without axes is weak (Note [Weak operands] in native.h)."""
+    pair: list[Any] = [made.given.get(name) for name in made.tensors]
+    first, second = pair
+    if not is_tensor(first) or not is_tensor(second) or first.dtype is second.dtype:
+        return False
+    return any(getattr(type(t), "_weak_without_axes", False) for t in (first, second))
+
+
+def _kind(dtype: Any) -> int:
+    return 3 if dtype.is_complex else 2 if dtype.is_floating_point else 0 if dtype.name == "bool" else 1
+
+
+def _promoted(made: Call) -> Any:
+    """Which operand is weak, the axes of the sample say, not those of the batch."""
+    names = made.tensors
+    given = [made.given[name] for name in names]
+    bare = [rank_of(t) == 0 for t in given]
+    weak = 1 if made.name.endswith("_") else bare.index(True) if True in bare else 0
+    if bare[weak] and not bare[1 - weak]:
+        own, strong = given[weak].dtype, given[1 - weak].dtype
+        if _kind(own) <= _kind(strong):
+            made = Call(made.name, {**made.given, names[weak]: _ops.astype(given[weak], strong)}, made.level)
+        elif own.name == "complex128" and _kind(strong) == 2 and strong.itemsize < 8:
+            made = Call(made.name, {**made.given, names[weak]: _ops.astype(given[weak], complex64)}, made.level)
+    changed, _ = aligned(made)
+    if all(bare):  # one that is the same for all samples stays as strong as the others
+        changed.update({n: _ops.expand_dims(t, (0,)) for n, t in zip(names, given) if n not in changed})
+    return made.batched(**changed)
 
 
 # ---- along axes ----

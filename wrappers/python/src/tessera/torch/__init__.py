@@ -71,7 +71,7 @@ from ._foreach import foreach as _foreach
 from ._no_device import MODULES as _OF_DEVICES
 from .amp import OF_TORCH as _OF_TORCH, GradScaler, autocast
 from ..autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from ..func import vmap
+from .func import vmap
 from .nn import functional as _F
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 

@@ -60,6 +60,7 @@ class Tensor(_plain.Tensor):
     are PyTorch's old constructors."""
 
     __slots__ = ()
+    _weak_without_axes = True  # read by vmap
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         if len(args) == 1 and not options and isinstance(args[0], TensorBase):

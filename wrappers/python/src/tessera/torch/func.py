@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,8 +19,8 @@ from ..func import (
     linearize,
     stack_module_state,
     vjp,
-    vmap,
 )
+from ..func import vmap as _vmap
 from ._namespace import lookup
 
 __all__ = [
@@ -41,6 +42,20 @@ def functional_call(
         kept = [{n: t for n, t in d.items() if n in known} if isinstance(d, Mapping) else d for d in dicts]
         given = kept[0] if isinstance(given, Mapping) else kept
     return _functional_call(module, given, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """The library's, but arguments by name are the same for all samples."""
+    options: dict[str, Any] = {"in_dims": in_dims, "out_dims": out_dims, "randomness": randomness, "chunk_size": chunk_size}
+    plain = _vmap(func, **options)
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return _vmap(functools.partial(func, **kwargs), **options)(*args) if kwargs else plain(*args)
+
+    return wrapped
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
