@@ -372,7 +372,60 @@ def test_autocast_leaves_inverses_and_factorizations_in_float32() -> None:
     assert root.grad.isfinite().all() and power.grad.isfinite().all()
 
 
-# ---- arguments ----
+# ---- batching rules ----
+
+VARYING = {
+    "block_diag": (lambda a, b: torch.block_diag(a, b[0], b), "ff"),
+    "cartesian_prod": (lambda a, b: torch.cartesian_prod(a[0], b[1]), "ff"),
+    "combinations": (lambda a: torch.combinations(a[0], 2, True), "f"),
+    "cov": (lambda a: torch.cov(a, correction=0), "f"),
+    "cov of one": (lambda a: torch.cov(a[0]), "f"),
+    "corrcoef": (torch.corrcoef, "f"),
+    "index_add": (lambda a, i, b: a.index_add(1, i, b, alpha=2), "fif"),
+    "index_copy": (lambda a, i, b: a.index_copy(1, i, b), "fif"),
+    "index_fill": (lambda a, i: a.index_fill(-1, i, 3.0), "fi"),
+    "index_fill of a tensor": (lambda a, i, b: a.index_fill(1, i, b[0, 0]), "fif"),
+    "index_reduce": (lambda a, i, b: a.index_reduce(1, i, b, "prod"), "fif"),
+    "index_put, a slice before": (lambda a, i, b: ts.index_put(a, (None, i), b, True), "fif"),
+    "index_put, one index": (lambda a, b: ts.index_put(a, (torch.tensor([1, 1]),), b[:2], True), "ff"),
+    "index_put, a mask": (lambda a, b: ts.index_put(a, (torch.tensor([True, False, True]),), b[:2], True), "ff"),
+    "bucketize": (lambda a, b: torch.bucketize(a, b[0].sort()[0], right=True), "ff"),
+    "searchsorted": (lambda a, b: torch.searchsorted(b[0].sort()[0], a), "ff"),
+    "embedding": (lambda a, i: torch.nn.functional.embedding(i, a, padding_idx=-1), "fi"),
+    "cross_entropy": (lambda a, i, b: torch.nn.functional.cross_entropy(a, i, b[0].abs()), "fif"),
+    "cross_entropy, smoothed": (
+        lambda a, i, b: torch.nn.functional.cross_entropy(a, i, b[0].abs(), ignore_index=1, label_smoothing=0.2), "fif",
+    ),
+    "cross_entropy, chances": (lambda a, b: torch.nn.functional.cross_entropy(a, b.softmax(1), b[0].abs(), label_smoothing=0.1), "ff"),
+    "cross_entropy, one": (lambda a, i, b: torch.nn.functional.cross_entropy(a[0], i[0], b[0], reduction="none"), "fif"),
+    "nll_loss": (lambda a, i, b: torch.nn.functional.nll_loss(a, i, b[0], reduction="sum"), "fif"),
+    "masked_select": (lambda a: a.masked_select(torch.tensor([True, False, True])), "f"),
+    "householder_product": (lambda a, b: torch.linalg.householder_product(a, b[0]), "ff"),
+    "matrix_rank": (lambda a, b: torch.linalg.matrix_rank(a, rtol=b[0, 0].abs() / 9), "ff"),
+    "pinv": (lambda a, b: torch.linalg.pinv(torch.stack([a, b]), rtol=b[0, 0].abs() / 9), "ff"),
+    "addr_ without its input": (lambda a, b: (a + b).fill_(float("nan")).addr_(a[0], b[0], beta=0), "ff"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error:vmap")
+@pytest.mark.parametrize("name", VARYING)
+def test_a_rule_runs_on_the_batch_what_a_loop_gives(name: str) -> None:
+    run, kinds = VARYING[name]
+    torch.manual_seed(len(name))
+    floats = [torch.randn(2, 3, 3, dtype=torch.float64), torch.randn(2, 3, 3, dtype=torch.float64)]
+    indices = torch.tensor([[2, 0, 2], [1, 0, 0]])
+    given = [indices if kind == "i" else floats[place > 0] for place, kind in enumerate(kinds)]
+    same(torch.vmap(run)(*given), each(run, *given))
+    for alone in range(len(given)):
+        shared = [t if place == alone else t[0] for place, t in enumerate(given)]
+        dims = tuple(0 if place == alone else None for place in range(len(given)))
+        wanted = torch.stack([run(*[t[i] if place == alone else t[0] for place, t in enumerate(given)]) for i in range(2)])
+        same(torch.vmap(run, in_dims=dims)(*shared), wanted)
+    if "searchsorted" in name or "bucketize" in name or "rank" in name:
+        return
+    total = lambda *t: (run(*t) ** 2).sum()  # noqa: E731
+    gradient = func.grad(total, argnums=0)
+    same(torch.vmap(gradient)(*given), each(gradient, *given))
 
 
 def test_arguments_by_name_are_the_same_for_all_samples() -> None:

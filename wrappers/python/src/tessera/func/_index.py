@@ -54,7 +54,7 @@ def _full(items: list[Any], rank: int) -> list[Any]:
     return items[:place] + rest + items[place + 1 :]
 
 
-class _Plan:
+class Plan:
     """How an index of samples becomes one of the batch.
 
     `key` is the index of the batch. The index arrays share `axes` axes in the result; `there` is where they are in the
@@ -113,19 +113,19 @@ class _Plan:
             result = _ops.moveaxis(result, *self.moves)
         return make(result, self.level)
 
-    def set(self, value: Any) -> None:
+    def fitted(self, value: Any) -> Any:
+        """A value as the batch takes it at the index."""
         if not of_level(value, self.level):
             if self.moves is None or not is_tensor(value) or rank_of(value) == 0:
-                self.batch[self.key] = value
-                return
+                return value
             value = _ops.expand(value, (self.level.samples, *value.shape))
         else:
             value = physical(value)
-        rank = self.batch[self.key].ndim - 1
-        value = padded(value, rank)
-        if self.moves is not None:
-            value = _ops.moveaxis(value, self.moves[1], self.moves[0])
-        self.batch[self.key] = value
+        value = padded(value, self.batch[self.key].ndim - 1)
+        return value if self.moves is None else _ops.moveaxis(value, self.moves[1], self.moves[0])
+
+    def set(self, value: Any) -> None:
+        self.batch[self.key] = self.fitted(value)
 
 
 def _is_number(item: Any) -> bool:
@@ -139,7 +139,7 @@ def _is_mask(item: Any) -> bool:
 def getitem(tensor: Any, key: Any) -> Any:
     if not of_any(tensor, key):
         return tensor[key]
-    return _Plan(tensor, key).get()
+    return Plan(tensor, key).get()
 
 
 def of_any(tensor: Any, key: Any) -> bool:
@@ -156,5 +156,5 @@ def setitem(tensor: Any, key: Any, value: Any) -> None:
         refuse_write("tensor[index] = value")
     if isinstance(value, (list, np.ndarray)):
         value = _interop.tensor(value, dtype=tensor.dtype)
-    _Plan(tensor, key).set(value)
+    Plan(tensor, key).set(value)
 

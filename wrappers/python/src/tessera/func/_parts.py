@@ -71,7 +71,8 @@ def _added(made: Call, product: Any) -> Any:
     beta, alpha = made.given.get("beta", 1), made.given.get("alpha", 1)
     product = product if alpha == 1 else _ops.multiply(product, alpha)
     if made.name.endswith("_"):
-        return made.given["input"].copy_(_ops.add(_ops.multiply(made.given["input"], beta), product))
+        total = product if beta == 0 else _ops.add(_ops.multiply(made.given["input"], beta), product)
+        return made.given["input"].copy_(total)
     return product if beta == 0 else _ops.add(_ops.multiply(made.given["input"], beta), product)
 
 
@@ -333,8 +334,10 @@ def prelu(made: Call) -> Any:
 def cross_entropy(made: Call) -> Any:
     x, target, weight = made.given["input"], made.given["target"], made.given.get("weight")
     reduction = made.given.get("reduction", "mean")
-    if made.of("weight") or rank_of(x) == 0 or made.level.samples == 0:
+    if rank_of(x) == 0 or made.level.samples == 0:
         return loop(made)
+    if made.of("weight"):
+        return _with_own_weights(made)
     single = rank_of(x) == 1
     batch, targets = whole(x, made.level), whole(target, made.level)
     if not single:
@@ -356,6 +359,38 @@ def cross_entropy(made: Call) -> Any:
         known = _ops.where(valid, target, _ops.zeros_like(target))
         counts = _ops.where(valid, weight[known], _ops.zeros((), dtype=weight.dtype))
     return _ops.divide(_ops.sum(losses), _ops.sum(counts))
+
+
+def _with_own_weights(made: Call) -> Any:
+    """The loss made of logarithms, where the weights of the classes vary with the samples."""
+    given, single = made.given, rank_of(made.given["input"]) == 1
+    target, smoothing = given["target"], float(given.get("label_smoothing", 0))
+    x = _ops.expand_dims(given["input"], (0,)) if single else given["input"]
+    target = _ops.expand_dims(target, (0,)) if single else target
+    weight = _ops.reshape(given["weight"], (-1, *(1,) * (rank_of(x) - 2)))
+    scores = _ops.negative(_ops.log_softmax(x, 1) if made.name == "cross_entropy" else x)
+    count, classes = 1, int(x.shape[1])
+    if target.dtype.is_floating_point:  # probabilities
+        chances = target if not smoothing else _ops.add(_ops.multiply(target, 1 - smoothing), smoothing / classes)
+        losses = _ops.sum(_ops.multiply(_ops.multiply(scores, chances), weight), 1)
+        for size in losses.shape:
+            count *= int(size)
+        counted: Any = count
+    else:
+        valid = _ops.not_equal(target, given.get("ignore_index", -100))
+        known = _ops.expand_dims(_ops.where(valid, target, _ops.zeros_like(target)), (1,))
+        own = _ops.squeeze(_ops.take_along_axis(_ops.expand(weight, scores.shape), known, 1), (1,))
+        own = _ops.where(valid, own, _ops.zeros_like(own))
+        losses = _ops.multiply(_ops.squeeze(_ops.take_along_axis(scores, known, 1), (1,)), own)
+        if smoothing:
+            spread = _ops.where(valid, _ops.sum(_ops.multiply(scores, weight), 1), _ops.zeros_like(losses))
+            losses = _ops.add(_ops.multiply(losses, 1 - smoothing), _ops.multiply(spread, smoothing / classes))
+        counted = _ops.sum(own)
+    reduction = given.get("reduction", "mean")
+    if reduction == "none":
+        return _ops.squeeze(losses, (0,)) if single else losses
+    total = _ops.sum(losses)
+    return total if reduction == "sum" else _ops.divide(total, counted)
 
 
 # ---- attention, cells ----

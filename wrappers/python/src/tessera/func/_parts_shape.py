@@ -13,6 +13,7 @@ from .._dtypes import bool_
 from .._errors import NotSupportedError
 from ._batched import is_batched, make, physical
 from ._dispatch import Call, call, loop
+from ._index import Plan
 from ._parts import as_list, part
 from ._rules import aligned, axes, expand, expanded, padded, rank_of, shifted, whole
 
@@ -150,6 +151,35 @@ def atleast(made: Call) -> Any:
     return _ops.expand_dims(x, places)
 
 
+@part("block_diag")
+def block_diag(made: Call) -> Any:
+    tensors = list(made.given["tensors"])
+    if any(rank_of(t) > 2 for t in tensors):
+        return loop(made)  # says what is wrong
+    tensors = [_ops.reshape(t, (1, -1)) if rank_of(t) < 2 else t for t in tensors]
+    width, before, rows = sum(int(t.shape[1]) for t in tensors), 0, []
+    for t in tensors:
+        rows.append(_ops.pad(t, (before, width - before - int(t.shape[1]))))
+        before += int(t.shape[1])
+    return _ops.concat(rows, 0)
+
+
+@part("cartesian_prod")
+def cartesian_prod(made: Call) -> Any:
+    tensors = list(made.given["tensors"])
+    if len(tensors) == 1 or any(rank_of(t) != 1 for t in tensors):
+        return tensors[0] if rank_of(tensors[0]) == 1 and len(tensors) == 1 else loop(made)
+    return _ops.stack([_ops.reshape(t, (-1,)) for t in _ops.meshgrid(tensors, indexing="ij")], 1)
+
+
+@part("combinations")
+def combinations(made: Call) -> Any:
+    x = made.given["input"]
+    if rank_of(x) != 1:
+        return loop(made)
+    return x[call("combinations", {**made.given, "input": arange(0, x.shape[0], 1, None, x.device)})]
+
+
 @part("broadcast_tensors")
 def broadcast(made: Call) -> Any:
     tensors = list(made.given["tensors"])
@@ -212,7 +242,11 @@ def index_select(made: Call) -> Any:
 def embedding(made: Call) -> Any:
     if not made.of("weight"):
         return made.batched(input=physical(made.given["input"]))
-    return made.given["weight"][made.given["input"]] if made.given.get("padding_idx") is None else loop(made)
+    weight, row = made.given["weight"], made.given.get("padding_idx")
+    if row is not None:  # which counts as constant
+        rows = _ops.reshape(arange(0, weight.shape[0], 1, None, weight.device), (-1, 1))
+        weight = _ops.where(_ops.equal(rows, row % weight.shape[0]), _ops.detach(weight), weight)
+    return weight[made.given["input"]]
 
 
 @part("masked_fill", "masked_fill_")
@@ -228,10 +262,39 @@ def masked_fill(made: Call) -> Any:
 
 @part("index_add", "index_add_", "index_copy", "index_copy_", "index_reduce", "index_reduce_", "index_fill", "index_fill_")
 def index_add(made: Call) -> Any:
-    if made.of("index") or made.of("value") or rank_of(made.given["input"]) == 0:
+    if rank_of(made.given["input"]) == 0:
         return loop(made)
+    if made.of("index") or made.of("value"):
+        return _by_positions(made)
     names = tuple(n for n in ("input", "source") if n in made.given)
     return made.batched(**expanded(made, names), **{_axis_name(made): shifted(made.name, _axis(made), rank_of(made.given["input"]))})
+
+
+def _by_positions(made: Call) -> Any:
+    """The operator with an index for each element, by which that of each sample may be another one."""
+    given = made.given
+    x, index = given["input"], given["index"]
+    here = "_" if made.name.endswith("_") else ""
+    axis = shifted(made.name, _axis(made), rank_of(x)) - 1
+    if rank_of(index) > 1:
+        return loop(made)  # says what is wrong
+    line = _ops.reshape(index, (*(1,) * axis, -1, *(1,) * (rank_of(x) - axis - 1)))
+    places = _ops.expand(line, (*x.shape[:axis], line.shape[axis], *x.shape[axis + 1 :]))
+    name = made.name.rstrip("_")
+    if name == "index_fill":
+        mask = _ops.scatter(_ops.zeros(x.shape, dtype=bool_, device=x.device), axis, places, True)
+        return call("masked_fill" + here, {"input": x, "mask": mask, "value": given["value"]})
+    source = given["source"]
+    if tuple(source.shape) != tuple(places.shape):
+        return loop(made)
+    arguments = {"input": x, "axis": axis, "index": places, "source": source}
+    if name == "index_copy":
+        return call("scatter" + here, arguments)
+    if name == "index_add":
+        alpha = given.get("alpha", 1)
+        return call("scatter_add" + here, arguments if alpha == 1 else {**arguments, "source": _ops.multiply(source, alpha)})
+    options = {key: given[key] for key in ("reduce", "include_self") if key in given}
+    return call("scatter_reduce" + here, {**arguments, **options})
 
 
 @part("index_put", "index_put_")
@@ -239,11 +302,24 @@ def index_put(made: Call) -> Any:
     x, indices, values = made.given["input"], list(made.given["indices"]), made.given["values"]
     varying = any(is_batched(i) for i in indices)
     if made.given.get("accumulate", False):
-        return loop(made) if None in indices or not varying else _accumulated(made, indices)
+        return _accumulated(made, indices) if varying and not any(i is None for i in indices) else _added(made, indices)
     if made.name == "index_put":
         x = make(_ops.clone(whole(x, made.level)), made.level)
     x[tuple(slice(None) if i is None else i for i in indices)] = values
     return x
+
+
+def _added(made: Call, indices: list[Any]) -> Any:
+    """index_put that adds, with an index of the batch as tensor[index] = value has it."""
+    if any(is_tensor(i) and i.dtype is bool_ for i in indices) and is_batched(made.given["values"]):
+        indices = [_ops.nonzero(i)[0] if is_tensor(i) and i.dtype is bool_ and rank_of(i) == 1 else i for i in indices]
+        if any(is_tensor(i) and i.dtype is bool_ for i in indices):
+            return loop(made)
+    own = make(whole(made.given["input"], made.level), made.level)
+    plan = Plan(own, tuple(slice(None) if i is None else i for i in indices))
+    places = [None if isinstance(i, slice) else i for i in plan.key]
+    values = plan.fitted(made.given["values"])
+    return made.batched(input=plan.batch, indices=places, values=values)
 
 
 def _accumulated(made: Call, indices: list[Any]) -> Any:
@@ -260,14 +336,40 @@ def _accumulated(made: Call, indices: list[Any]) -> Any:
 def searchsorted(made: Call) -> Any:
     if made.only("values") and rank_of(made.given["input"]) == 1:
         return made.batched(values=physical(made.given["values"]))
-    if rank_of(made.given["input"]) != rank_of(made.given["values"]):
+    if rank_of(made.given["input"]) == rank_of(made.given["values"]):
+        return expand(made)
+    if rank_of(made.given["input"]) != 1 or not is_tensor(made.given["values"]):
         return loop(made)
-    return expand(made)
+    # One line of numbers for each sample, so the values become a line, too.
+    values = made.given["values"]
+    found = call("searchsorted", {**made.given, "values": _ops.reshape(values, (-1,))})
+    return _ops.reshape(found, values.shape)
 
 
-@part("bucketize", "isin")
+@part("bucketize")
 def bucketize(made: Call) -> Any:
+    if made.only("input"):
+        return made.batched(input=physical(made.given["input"]))
+    given, x = made.given, made.given["input"]
+    if given.get("out_int32", False) or rank_of(given["boundaries"]) != 1:
+        return loop(made)
+    side = "right" if given.get("right", False) else "left"
+    return call("searchsorted", {"input": given["boundaries"], "values": x, "side": side})
+
+
+@part("isin")
+def isin(made: Call) -> Any:
     return made.batched(input=physical(made.given["input"])) if made.only("input") else loop(made)
+
+
+@part("masked_select")
+def masked_select(made: Call) -> Any:
+    mask = made.given["mask"]
+    if not made.only("input"):
+        return loop(made)
+    x = made.given["input"]
+    shape = broadcast_shapes(x.shape, mask.shape)
+    return _ops.expand(x, shape)[_ops.expand(mask, shape)] if shape else loop(made)
 
 
 @part("one_hot")
@@ -301,6 +403,39 @@ def array_equal(made: Call) -> Any:
 @part("dist")
 def dist(made: Call) -> Any:
     return _ops.vector_norm(_ops.subtract(made.given["input"], made.given["other"]), ord=float(made.given.get("p", 2)))
+
+
+@part("cov", "corrcoef")
+def cov(made: Call) -> Any:
+    """Without weights, in the dtype of the samples."""
+    x, given = made.given["input"], made.given
+    plain = given.get("fweights") is None and given.get("aweights") is None and rank_of(x) in (1, 2)
+    if not plain or not (x.dtype.is_complex or x.dtype.is_floating_point and x.dtype.itemsize > 2):
+        return loop(made)
+    rows = x if rank_of(x) == 2 else _ops.reshape(x, (1, -1))
+    rows = _ops.subtract(rows, _ops.mean(rows, -1, keepdims=True))
+    products = _ops.matmul(rows, _ops.matrix_transpose(_ops.conj(rows)))
+    products = _ops.divide(products, float(max(rows.shape[1] - given.get("correction", 1), 0)))
+    if made.name == "corrcoef":
+        if x.dtype.is_complex:
+            return loop(made)
+        spread = _ops.sqrt(_ops.diagonal(products))
+        products = _ops.divide(_ops.divide(products, _ops.expand_dims(spread, (-1,))), _ops.expand_dims(spread, (-2,)))
+        products = _ops.clip(products, -1, 1)
+    return _ops.reshape(products, ()) if products.numel() == 1 else products
+
+
+@part("matrix_rank_by_rtol", "pinv_by_rtol")
+def by_rtol(made: Call) -> Any:
+    """One tolerance for each matrix of a sample."""
+    changed = expanded(made)
+    changed["rtol"] = padded(changed["rtol"], rank_of(made.given["input"]) - 2)
+    return made.batched(**changed)
+
+
+@part("householder_product")
+def householder_product(made: Call) -> Any:
+    return made.batched(**expanded(made))
 
 
 @part("quantile", "nanquantile")
