@@ -3,10 +3,14 @@
 // pad: constant, reflect, replicate, circular.
 #include <algorithm>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "base/scalar_range.h"
+#include "kernel/contract.h"
 #include "ops/create/copy.h"
 #include "ops/index/index.h"
+#include "ops/pointwise/binary.h"
+#include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/slice.h"
@@ -163,6 +167,102 @@ void pad_by_copies(const Tensor& padded, const Tensor& input, const AxisPads& pa
   }
 }
 
+// A window of the padded tensor: everything before the axis is padded, everything behind it is not.
+Tensor border_of_window(const Tensor& padded, const AxisPads& pads, size_t i, int64_t first,
+                        int64_t count) {
+  AxisPads later;
+  for (size_t k = i + 1; k < pads.size(); ++k) later.push_back(pads[k]);
+  return narrow_memory(overlap_window(padded, later, true), pads[i].axis, first, count);
+}
+
+// The transpose of pad_by_copies: fresh memory with the middle of the padded tensor, to which every
+// border is added where it was copied from. Only the first `count` axes have borders.
+Tensor fold_borders(const Tensor& padded, const AxisPads& pads, size_t count, Border border) {
+  const AxisPads here(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(count));
+  const Tensor middle = overlap_window(padded, here, true);
+  const Tensor folded = empty(middle.sizes(), middle.dtype(), middle.device());
+  copy_memory(folded, middle);
+  for (size_t i = 0; i < count; ++i) {
+    const AxisPad& pad = here[i];
+    const int64_t size = folded.size(pad.axis);
+    const int64_t stop = pad.before + size;
+    const auto add_to = [&](int64_t to, int64_t from, int64_t width) {
+      if (width == 0) return;
+      const Tensor window = border_of_window(padded, here, i, from, width);
+      Tensor part = i == 0 ? window : fold_borders(window, pads, i, border);
+      if (border == Border::kReflect) part = border_source(part, border, pad.axis, 0, width);
+      if (border == Border::kReplicate) part = sum(part, DimsView(Dims{pad.axis}), true);
+      const Tensor target = narrow_memory(folded, pad.axis, to, part.size(pad.axis));
+      add(target, part, Out::inplace(target));
+    };
+    switch (border) {
+      case Border::kReflect:
+        add_to(1, 0, pad.before);
+        add_to(size - 1 - pad.after, stop, pad.after);
+        break;
+      case Border::kReplicate:
+        add_to(0, 0, pad.before);
+        add_to(size - 1, stop, pad.after);
+        break;
+      case Border::kCircular:
+        add_to(size - pad.before, 0, pad.before);
+        add_to(0, stop, pad.after);
+        break;
+    }
+  }
+  return folded;
+}
+
+// The pads of tensors with further axes in front.
+AxisPads behind(const AxisPads& pads, int64_t axes) {
+  AxisPads moved = pads;
+  for (AxisPad& pad : moved) pad.axis += axes;
+  return moved;
+}
+
+Tensor pad_border(const Tensor& input, const AxisPads& pads, Border border, const Out& out);
+
+// The transpose of pad_border.
+Tensor fold_border(const Tensor& padded, const AxisPads& pads, Border border) {
+  const Tensor plain = padded.detached();
+  Tensor folded;
+  {
+    const Unrecorded no_grad;
+    const Tensor wide = cast_memory(plain, kernel::opmath(plain.dtype()));
+    folded = cast_memory(fold_borders(wide, pads, pads.size(), border), plain.dtype());
+  }
+  if (needs_grad(padded)) {
+    const int64_t ndim = padded.ndim();
+    record(folded, "PadBorderBackwardBackward", {padded}, {}, TakesBatches{[=](Backward& ctx) {
+             const Tensor& g = ctx.grad();
+             ctx.set(0, pad_border(g, behind(pads, g.ndim() - ndim), border, {}));
+           }},
+           [&](Forward& ctx) { ctx.set(0, fold_border(ctx.tangent(), pads, border)); });
+  }
+  return folded;
+}
+
+Tensor pad_border(const Tensor& input, const AxisPads& pads, Border border, const Out& out) {
+  Dims shape = input.sizes();
+  for (const AxisPad& pad : pads) {
+    check_border(border, pad, input.size(pad.axis));
+    shape[static_cast<size_t>(pad.axis)] += pad.before + pad.after;
+  }
+  const bool grad = needs_grad(input);
+  Result result = allocate_apart(out, shape, input.dtype(), input.device(), grad, {&input});
+  pad_by_copies(result.value(), input, pads, border);
+  Tensor output = result.finish();
+  if (grad) {
+    const int64_t ndim = input.ndim();
+    record(output, "PadBorderBackward", {input}, {}, TakesBatches{[=](Backward& ctx) {
+             const Tensor& g = ctx.grad();
+             ctx.set(0, fold_border(g, behind(pads, g.ndim() - ndim), border));
+           }},
+           [&](Forward& ctx) { ctx.set(0, pad_border(ctx.tangent(), pads, border, {})); });
+  }
+  return output;
+}
+
 Border border_of(std::string_view mode) {
   if (mode == "reflect") return Border::kReflect;
   if (mode == "replicate") return Border::kReplicate;
@@ -183,16 +283,7 @@ Tensor pad(const Tensor& input, DimsView padding, std::string_view mode, const S
   const bool crops = std::any_of(pads.begin(), pads.end(), [](const AxisPad& pad) {
     return std::min(pad.before, pad.after) < 0;
   });
-  if (!recording && !crops) {
-    Dims shape = input.sizes();
-    for (const AxisPad& pad : pads) {
-      check_border(border, pad, input.size(pad.axis));
-      shape[static_cast<size_t>(pad.axis)] += pad.before + pad.after;
-    }
-    Result result = allocate_apart(out, shape, input.dtype(), input.device(), false, {&input});
-    pad_by_copies(result.value(), input, pads, border);
-    return result.finish();
-  }
+  if (!crops) return pad_border(input, pads, border, out);
   Tensor padded = input;
   for (const AxisPad& pad : pads) {
     if (pad.before == 0 && pad.after == 0) continue;

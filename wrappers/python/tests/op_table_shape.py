@@ -200,7 +200,9 @@ COPIES = [
           cases(((3,), (1, 2)), ((2, 3), (1, 0, 0, 2), "constant", 1), ((4,), (-1, 2)),
                 ((4,), (2, 3), "reflect"),
                 ((2, 3), (1, 2, 1, 1), "reflect"), ((3,), (2, 5), "replicate"),
-                ((2, 3), (2, 1), "circular"), ((0, 2), (1, 1))),
+                ((2, 3), (2, 1), "circular"), ((0, 2), (1, 1)), ((2, 3, 4), (3, 2, 1, 2, 1, 1), "reflect"),
+                ((2, 2, 3), (2, 4, 1, 3, 2, 1), "replicate"), ((2, 2, 3), (3, 1, 2, 2, 1, 0), "circular"),
+                ((3, 4), (0, 0, 1, 2), "reflect"), ((2, 1), (2, 3), "replicate")),
           errors=[(ts.ShapeError, lambda: find("pad")(x(2), (2, 0), "reflect")),
                   (ValueError, lambda: find("pad")(x(2), (1, 1), "mirror"))]),
 ]

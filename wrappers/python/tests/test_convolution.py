@@ -121,3 +121,14 @@ def test_an_infinity_stays_near_its_window() -> None:
     y = F.conv2d(ts.tensor(x, dtype=ts.float32), ts.tensor(w, dtype=ts.float32), padding=1).numpy()
     assert not np.isfinite(y[0, :, 1:4, 1:4]).any()
     assert np.isfinite(y[0, :, 8:, 8:]).all()
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_the_gradient_of_a_border_is_one_node_which_adds_in_float32(mode: str) -> None:
+    x = ts.zeros((1, 1, 4, 4), dtype=ts.bfloat16, requires_grad=True)
+    y = F.pad(x, (2, 3, 3, 2), mode=mode)
+    assert y.grad_fn.name() == "PadBorderBackward"
+    g = ts.asarray(np.random.default_rng(3).standard_normal(y.shape).astype(np.float32)).to(ts.bfloat16)
+    wide = ts.zeros(x.shape, requires_grad=True)
+    wanted = ts.autograd.grad([F.pad(wide, (2, 3, 3, 2), mode=mode)], [wide], [g.to(ts.float32)])[0]
+    assert ts.equal(ts.autograd.grad([y], [x], [g])[0], wanted.to(ts.bfloat16)).all()
