@@ -293,7 +293,9 @@ constexpr Signature kCall_TTiBSP{"TTiBSP", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TTiBST{"TTiBST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TTiP{"TTiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTiT{"TTiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TTrPP{"TTrPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTrPPPP{"TTrPPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), place(v[3]), place(v[4]), place(v[5]), place(v[6])); }};
+constexpr Signature kCall_TTrTT{"TTrTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTrTTTT{"TTrTTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5]), tensor(v[6])); }};
 constexpr Signature kCall_TTrrtBPP{"TTrrtBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), v[3].real, has(v[3]), tensor(v[4]), small(v[5]), place(v[6]), place(v[7])); }};
 constexpr Signature kCall_TTrrtBTT{"TTrrtBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), v[3].real, has(v[3]), tensor(v[4]), small(v[5]), tensor(v[6]), tensor(v[7])); }};
@@ -319,6 +321,8 @@ constexpr Signature kCall_TiBP{"TiBP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TiBT{"TiBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TiISP{"TiISP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), text(v[3]), text_length(v[3]), place(v[4])); }};
 constexpr Signature kCall_TiIST{"TiIST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), text(v[3]), text_length(v[3]), tensor(v[4])); }};
+constexpr Signature kCall_TiP{"TiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2])); }};
+constexpr Signature kCall_TiPP{"TiPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3])); }};
 constexpr Signature kCall_TiPPP{"TiPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TidBP{"TidBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TidBT{"TidBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
@@ -1325,6 +1329,8 @@ const Symbol kSymbols[] = {
     {"tsr_lstm_cell", reinterpret_cast<AnyFunction>(&tsr_lstm_cell), 3540, &kInfo_lstm_cell, &kCall_TLTTttPP},
     {"tsr_lstsq", reinterpret_cast<AnyFunction>(&tsr_lstsq), 1700, &kInfo_lstsq, &kCall_TTrPPPP},
     {"tsr_lstsq_out", reinterpret_cast<AnyFunction>(&tsr_lstsq_out), 67236, &kInfo_lstsq, &kCall_TTrTTTT},
+    {"tsr_lstsq_solution", reinterpret_cast<AnyFunction>(&tsr_lstsq_solution), 1713, &kInfo_lstsq_solution, &kCall_TTrPP},
+    {"tsr_lstsq_solution_out", reinterpret_cast<AnyFunction>(&tsr_lstsq_solution_out), 67249, &kInfo_lstsq_solution, &kCall_TTrTT},
     {"tsr_lu", reinterpret_cast<AnyFunction>(&tsr_lu), 1693, &kInfo_lu, &kCall_TPPP},
     {"tsr_lu_factor", reinterpret_cast<AnyFunction>(&tsr_lu_factor), 1692, &kInfo_lu_factor, &kCall_TPP},
     {"tsr_lu_factor_out", reinterpret_cast<AnyFunction>(&tsr_lu_factor_out), 67228, &kInfo_lu_factor, &kCall_TTT},
@@ -1990,6 +1996,8 @@ const Symbol kSymbols[] = {
     {"tsr_unique_all", reinterpret_cast<AnyFunction>(&tsr_unique_all), 2352, &kInfo_unique_all, &kCall_TPPPP},
     {"tsr_unique_axis", reinterpret_cast<AnyFunction>(&tsr_unique_axis), 2356, &kInfo_unique_axis, &kCall_TIPPP},
     {"tsr_unique_consecutive", reinterpret_cast<AnyFunction>(&tsr_unique_consecutive), 2357, &kInfo_unique_consecutive, &kCall_TiPPP},
+    {"tsr_unique_consecutive_counts", reinterpret_cast<AnyFunction>(&tsr_unique_consecutive_counts), 2358, &kInfo_unique_consecutive_counts, &kCall_TiPP},
+    {"tsr_unique_consecutive_values", reinterpret_cast<AnyFunction>(&tsr_unique_consecutive_values), 2359, &kInfo_unique_consecutive_values, &kCall_TiP},
     {"tsr_unique_counts", reinterpret_cast<AnyFunction>(&tsr_unique_counts), 2353, &kInfo_unique_counts, &kCall_TPP},
     {"tsr_unique_inverse", reinterpret_cast<AnyFunction>(&tsr_unique_inverse), 2354, &kInfo_unique_inverse, &kCall_TPP},
     {"tsr_unique_values", reinterpret_cast<AnyFunction>(&tsr_unique_values), 2355, &kInfo_unique_values, &kCall_TP},
@@ -2054,7 +2062,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1688;
+const size_t kSymbolCount = 1692;
 
 namespace {
 
@@ -2560,6 +2568,7 @@ constexpr int32_t kIds[] = {
     3530,
     3540,
     1700, 67236,
+    1713, 67249,
     1693,
     1692, 67228,
     67229,
@@ -2984,6 +2993,8 @@ constexpr int32_t kIds[] = {
     2352,
     2356,
     2357,
+    2358,
+    2359,
     2353,
     2354,
     2355,

@@ -587,6 +587,7 @@ inline constexpr CallInfoOf kInfo_det{1697, "det", {{"input", 'T'}, {"out", 'P'}
 inline constexpr CallInfoOf kInfo_slogdet{1698, "slogdet", {{"input", 'T'}, {"sign", 'P'}, {"logabsdet", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
 inline constexpr CallInfoOf kInfo_logdet{1699, "logdet", {{"input", 'T'}, {"out", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
 inline constexpr CallInfoOf kInfo_lstsq{1700, "lstsq", {{"input", 'T'}, {"other", 'T'}, {"rcond", 'r'}, {"solution", 'P'}, {"residuals", 'P'}, {"rank", 'P'}, {"singular_values", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
+inline constexpr CallInfoOf kInfo_lstsq_solution{1713, "lstsq_solution", {{"input", 'T'}, {"other", 'T'}, {"rcond", 'r'}, {"solution", 'P'}, {"rank", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
 inline constexpr CallInfoOf kInfo_matrix_exp{1701, "matrix_exp", {{"input", 'T'}, {"out", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
 inline constexpr CallInfoOf kInfo_matrix_norm{1702, "matrix_norm", {{"input", 'T'}, {"keepdims", 'B'}, {"ord", 'S'}, {"out", 'P'}}, Autocast::kFloat32, Autocast::kNone};
 inline constexpr CallInfoOf kInfo_matrix_rank{1703, "matrix_rank", {{"input", 'T'}, {"rtol", 'r'}, {"hermitian", 'B'}, {"out", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
@@ -700,6 +701,8 @@ inline constexpr CallInfoOf kInfo_unique_inverse{2354, "unique_inverse", {{"inpu
 inline constexpr CallInfoOf kInfo_unique_values{2355, "unique_values", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_unique_axis{2356, "unique_axis", {{"input", 'T'}, {"axis", 'I'}, {"values", 'P'}, {"inverse_indices", 'P'}, {"counts", 'P'}}};
 inline constexpr CallInfoOf kInfo_unique_consecutive{2357, "unique_consecutive", {{"input", 'T'}, {"axis", 'i'}, {"values", 'P'}, {"inverse_indices", 'P'}, {"counts", 'P'}}};
+inline constexpr CallInfoOf kInfo_unique_consecutive_counts{2358, "unique_consecutive_counts", {{"input", 'T'}, {"axis", 'i'}, {"values", 'P'}, {"counts", 'P'}}};
+inline constexpr CallInfoOf kInfo_unique_consecutive_values{2359, "unique_consecutive_values", {{"input", 'T'}, {"axis", 'i'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_bincount{2360, "bincount", {{"input", 'T'}, {"weights", 't'}, {"minlength", 'I'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_histc{2361, "histc", {{"input", 'T'}, {"bins", 'I'}, {"min", 'R'}, {"max", 'R'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_histogram{2362, "histogram", {{"input", 'T'}, {"bins", 'T'}, {"min", 'r'}, {"max", 'r'}, {"weight", 't'}, {"density", 'B'}, {"hist", 'P'}, {"bin_edges", 'P'}}};

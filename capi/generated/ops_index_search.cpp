@@ -116,6 +116,19 @@ tsr_status tsr_unique_consecutive(tsr_tensor input, int64_t axis, tsr_tensor* va
   }, input, axis);
 }
 
+tsr_status tsr_unique_consecutive_counts(tsr_tensor input, int64_t axis, tsr_tensor* values,
+    tsr_tensor* counts) {
+  return several(kInfo_unique_consecutive_counts, 0, std::tuple(values, counts), [&] {
+    return ops::unique_consecutive_counts(TensorArg(input, "input").get(), optional_int(axis));
+  }, input, axis);
+}
+
+tsr_status tsr_unique_consecutive_values(tsr_tensor input, int64_t axis, tsr_tensor* out) {
+  return one(kInfo_unique_consecutive_values, 0, out, [&] {
+    return ops::unique_consecutive_values(TensorArg(input, "input").get(), optional_int(axis));
+  }, input, axis);
+}
+
 tsr_status tsr_bincount(tsr_tensor input, tsr_tensor weights, int64_t minlength, tsr_tensor* out) {
   return one(kInfo_bincount, 0, out, [&] {
     return ops::bincount(TensorArg(input, "input").get(),

@@ -405,6 +405,28 @@ tsr_status tsr_lstsq_out(tsr_tensor input, tsr_tensor other, double rcond, int32
   }, input, other, MaybeOf{rcond, has_rcond}, solution_dst, residuals_dst, rank_dst, singular_values_dst);
 }
 
+tsr_status tsr_lstsq_solution(tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond,
+    tsr_tensor* solution, tsr_tensor* rank) {
+  if (is_autocast_used()) [[unlikely]] {
+    const Recast done = autocast(kInfo_lstsq_solution, tsr_lstsq_solution, input, other, rcond,
+        has_rcond, solution, rank);
+    if (done.called) return done.status;
+  }
+  return several(kInfo_lstsq_solution, 0, std::tuple(solution, rank), [&] {
+    return ops::lstsq_solution(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        optional_double(rcond, has_rcond, "rcond"));
+  }, input, other, MaybeOf{rcond, has_rcond});
+}
+tsr_status tsr_lstsq_solution_out(tsr_tensor input, tsr_tensor other, double rcond,
+    int32_t has_rcond, tsr_tensor solution_dst, tsr_tensor rank_dst) {
+  return guard(kInfo_lstsq_solution, 0x106b1, [&] {
+    ops::lstsq_solution(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        optional_double(rcond, has_rcond, "rcond"),
+        ops::Out::into(TensorArg(solution_dst, "solution_dst").get()),
+        ops::Out::into(TensorArg(rank_dst, "rank_dst").get()));
+  }, input, other, MaybeOf{rcond, has_rcond}, solution_dst, rank_dst);
+}
+
 tsr_status tsr_matrix_exp(tsr_tensor input, tsr_tensor* out) {
   if (is_autocast_used()) [[unlikely]] {
     const Recast done = autocast(kInfo_matrix_exp, tsr_matrix_exp, input, out);

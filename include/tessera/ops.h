@@ -2090,6 +2090,18 @@ TSR_API TSR_NODISCARD tsr_status tsr_lstsq_out(
     tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond, tsr_tensor solution_dst,
     tsr_tensor residuals_dst, tsr_tensor rank_dst, tsr_tensor singular_values_dst);
 
+/* The solution and the rank of lstsq, without the singular values, in less time for matrices of
+ * full rank.
+ * Only the solution has a derivative.
+ * other: 1-D: one column
+ * rcond: singular values up to this share of the largest count as 0; absent: max(m, n) epsilon */
+TSR_API TSR_NODISCARD tsr_status tsr_lstsq_solution(
+    tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond, tsr_tensor* solution,
+    tsr_tensor* rank);
+TSR_API TSR_NODISCARD tsr_status tsr_lstsq_solution_out(
+    tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond, tsr_tensor solution_dst,
+    tsr_tensor rank_dst);
+
 /* The matrix exponential. */
 TSR_API TSR_NODISCARD tsr_status tsr_matrix_exp(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_matrix_exp_out(tsr_tensor input, tsr_tensor dst);
@@ -3069,6 +3081,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_unique_axis(
 TSR_API TSR_NODISCARD tsr_status tsr_unique_consecutive(
     tsr_tensor input, int64_t axis, tsr_tensor* values, tsr_tensor* inverse_indices,
     tsr_tensor* counts);
+
+/* The first of each run of equal elements, and how long each is.
+ * axis: axis whose slices are compared; absent means the flattened input */
+TSR_API TSR_NODISCARD tsr_status tsr_unique_consecutive_counts(
+    tsr_tensor input, int64_t axis, tsr_tensor* values, tsr_tensor* counts);
+
+/* The first of each run of equal elements.
+ * axis: axis whose slices are compared; absent means the flattened input */
+TSR_API TSR_NODISCARD tsr_status tsr_unique_consecutive_values(
+    tsr_tensor input, int64_t axis, tsr_tensor* out);
 
 /* How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.
  * input: 1-D integers, not negative

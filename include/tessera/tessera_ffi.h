@@ -1822,6 +1822,8 @@ tsr_status tsr_logdet(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_logdet_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_lstsq(tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond, tsr_tensor* solution, tsr_tensor* residuals, tsr_tensor* rank, tsr_tensor* singular_values);
 tsr_status tsr_lstsq_out(tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond, tsr_tensor solution_dst, tsr_tensor residuals_dst, tsr_tensor rank_dst, tsr_tensor singular_values_dst);
+tsr_status tsr_lstsq_solution(tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond, tsr_tensor* solution, tsr_tensor* rank);
+tsr_status tsr_lstsq_solution_out(tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond, tsr_tensor solution_dst, tsr_tensor rank_dst);
 tsr_status tsr_matrix_exp(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_matrix_exp_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_matrix_norm(tsr_tensor input, int32_t keepdims, const char* ord, int64_t ord_len, tsr_tensor* out);
@@ -2002,6 +2004,8 @@ tsr_status tsr_unique_inverse(tsr_tensor input, tsr_tensor* values, tsr_tensor* 
 tsr_status tsr_unique_values(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_unique_axis(tsr_tensor input, int64_t axis, tsr_tensor* values, tsr_tensor* inverse_indices, tsr_tensor* counts);
 tsr_status tsr_unique_consecutive(tsr_tensor input, int64_t axis, tsr_tensor* values, tsr_tensor* inverse_indices, tsr_tensor* counts);
+tsr_status tsr_unique_consecutive_counts(tsr_tensor input, int64_t axis, tsr_tensor* values, tsr_tensor* counts);
+tsr_status tsr_unique_consecutive_values(tsr_tensor input, int64_t axis, tsr_tensor* out);
 tsr_status tsr_bincount(tsr_tensor input, tsr_tensor weights, int64_t minlength, tsr_tensor* out);
 tsr_status tsr_bincount_out(tsr_tensor input, tsr_tensor weights, int64_t minlength, tsr_tensor dst);
 tsr_status tsr_histc(tsr_tensor input, int64_t bins, double min, double max, tsr_tensor* out);

@@ -38,8 +38,8 @@ enum class FactorOp : int32_t {
   // or null.
   kEig,
   // a (columns): destroyed; b (columns, max(rows, columns) x others): becomes the solution of least
-  // norm in its first rows; values (k, real): singular values; pivots (1): the rank, which counts
-  // the values above `tolerance` times the largest one.
+  // norm in its first rows; values (k, real): singular values, or null; pivots (1): the rank, which
+  // counts the values above `tolerance` times the largest one, also if `values` is null.
   kLeastSquares,
   kCount
 };

@@ -33,6 +33,7 @@ struct LuFactorResult;
 struct LuResult;
 struct SlogdetResult;
 struct LstsqResult;
+struct LstsqSolutionResult;
 struct GeqrfResult;
 struct LdlFactorResult;
 struct LdlFactorExResult;
@@ -43,6 +44,7 @@ struct UniqueCountsResult;
 struct UniqueInverseResult;
 struct UniqueAxisResult;
 struct UniqueConsecutiveResult;
+struct UniqueConsecutiveCountsResult;
 struct HistogramResult;
 struct MaxPool2dWithPositionsResult;
 struct MaxPool1dWithPositionsResult;
@@ -753,6 +755,10 @@ class TensorMethods {
   Tensor logdet() const;
   // The X of least norm among those that minimise the norm of input X - other.
   LstsqResult lstsq(const Tensor& other, std::optional<double> rcond = std::nullopt) const;
+  // The solution and the rank of lstsq, without the singular values, in less time for matrices of
+  // full rank.
+  LstsqSolutionResult lstsq_solution(
+      const Tensor& other, std::optional<double> rcond = std::nullopt) const;
   // The matrix exponential.
   Tensor matrix_exp() const;
   // How many singular values are not 0 (int64).
@@ -871,6 +877,11 @@ class TensorMethods {
   // The first of each run of equal elements, the number of each element's run, and how long each
   // is.
   UniqueConsecutiveResult unique_consecutive(std::optional<int64_t> axis = std::nullopt) const;
+  // The first of each run of equal elements, and how long each is.
+  UniqueConsecutiveCountsResult unique_consecutive_counts(
+      std::optional<int64_t> axis = std::nullopt) const;
+  // The first of each run of equal elements.
+  Tensor unique_consecutive_values(std::optional<int64_t> axis = std::nullopt) const;
   // How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.
   Tensor bincount() const;
   Tensor bincount(const Tensor& weights, int64_t minlength = 0) const;

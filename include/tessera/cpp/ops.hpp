@@ -126,6 +126,12 @@ struct LstsqResult {
   Tensor singular_values;
 };
 
+// What lstsq_solution gives.
+struct LstsqSolutionResult {
+  Tensor solution;
+  Tensor rank;
+};
+
 // What geqrf gives.
 struct GeqrfResult {
   Tensor a;
@@ -188,6 +194,12 @@ struct UniqueAxisResult {
 struct UniqueConsecutiveResult {
   Tensor values;
   Tensor inverse_indices;
+  Tensor counts;
+};
+
+// What unique_consecutive_counts gives.
+struct UniqueConsecutiveCountsResult {
+  Tensor values;
   Tensor counts;
 };
 
@@ -3351,6 +3363,27 @@ inline void lstsq_out(
       residuals_dst.handle(), rank_dst.handle(), singular_values_dst.handle()));
 }
 
+// The solution and the rank of lstsq, without the singular values, in less time for matrices of
+// full rank. Only the solution has a derivative.
+inline LstsqSolutionResult lstsq_solution(
+    const Tensor& input, const Tensor& other, std::optional<double> rcond = std::nullopt) {
+  struct {
+    tsr_tensor solution = nullptr;
+    tsr_tensor rank = nullptr;
+  } out;
+  check(tsr_lstsq_solution(
+      input.handle(), other.handle(), rcond.value_or(0), rcond.has_value(), &out.solution,
+      &out.rank));
+  return {Tensor::take(out.solution), Tensor::take(out.rank)};
+}
+inline void lstsq_solution_out(
+    Tensor& solution_dst, Tensor& rank_dst, const Tensor& input, const Tensor& other,
+    std::optional<double> rcond = std::nullopt) {
+  check(tsr_lstsq_solution_out(
+      input.handle(), other.handle(), rcond.value_or(0), rcond.has_value(), solution_dst.handle(),
+      rank_dst.handle()));
+}
+
 // The matrix exponential.
 inline Tensor matrix_exp(const Tensor& input) {
   return detail::one<tsr_matrix_exp>(input.handle());
@@ -4585,6 +4618,24 @@ inline UniqueConsecutiveResult unique_consecutive(
   check(tsr_unique_consecutive(
       input.handle(), axis.value_or(tsr_none()), &out.values, &out.inverse_indices, &out.counts));
   return {Tensor::take(out.values), Tensor::take(out.inverse_indices), Tensor::take(out.counts)};
+}
+
+// The first of each run of equal elements, and how long each is.
+inline UniqueConsecutiveCountsResult unique_consecutive_counts(
+    const Tensor& input, std::optional<int64_t> axis = std::nullopt) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor counts = nullptr;
+  } out;
+  check(tsr_unique_consecutive_counts(
+      input.handle(), axis.value_or(tsr_none()), &out.values, &out.counts));
+  return {Tensor::take(out.values), Tensor::take(out.counts)};
+}
+
+// The first of each run of equal elements.
+inline Tensor unique_consecutive_values(
+    const Tensor& input, std::optional<int64_t> axis = std::nullopt) {
+  return detail::one<tsr_unique_consecutive_values>(input.handle(), axis.value_or(tsr_none()));
 }
 
 // How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.
@@ -8098,6 +8149,10 @@ inline Tensor TensorMethods::logdet() const { return tessera::logdet(self()); }
 inline LstsqResult TensorMethods::lstsq(const Tensor& other, std::optional<double> rcond) const {
   return tessera::lstsq(self(), other, rcond);
 }
+inline LstsqSolutionResult TensorMethods::lstsq_solution(
+    const Tensor& other, std::optional<double> rcond) const {
+  return tessera::lstsq_solution(self(), other, rcond);
+}
 inline Tensor TensorMethods::matrix_exp() const { return tessera::matrix_exp(self()); }
 inline Tensor TensorMethods::matrix_rank(std::optional<double> rtol, bool hermitian) const {
   return tessera::matrix_rank(self(), rtol, hermitian);
@@ -8259,6 +8314,13 @@ inline UniqueAxisResult TensorMethods::unique_axis(int64_t axis) const {
 inline UniqueConsecutiveResult TensorMethods::unique_consecutive(
     std::optional<int64_t> axis) const {
   return tessera::unique_consecutive(self(), axis);
+}
+inline UniqueConsecutiveCountsResult TensorMethods::unique_consecutive_counts(
+    std::optional<int64_t> axis) const {
+  return tessera::unique_consecutive_counts(self(), axis);
+}
+inline Tensor TensorMethods::unique_consecutive_values(std::optional<int64_t> axis) const {
+  return tessera::unique_consecutive_values(self(), axis);
 }
 inline Tensor TensorMethods::bincount() const { return tessera::bincount(self()); }
 inline Tensor TensorMethods::bincount(const Tensor& weights, int64_t minlength) const {

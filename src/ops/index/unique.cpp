@@ -327,7 +327,7 @@ int64_t check_axis(const Tensor& input, int64_t axis) {
   return wrap_axis(axis, input.ndim());
 }
 
-Unique consecutive_slices(const Tensor& input, int64_t axis) {
+Unique consecutive_slices(const Tensor& input, int64_t axis, Wanted wanted) {
   const Tensor plain = input.detached();
   const int64_t count = plain.size(axis);
   const int64_t rest = std::max<int64_t>(count - 1, 0);
@@ -339,53 +339,69 @@ Unique consecutive_slices(const Tensor& input, int64_t axis) {
   }
   const Tensor any_differs = others.empty() ? differs : any(differs, DimsView(others));
   const Runs runs(marks_of(any_differs, count, plain.device()));
-  return {take(plain, runs.starts, axis), runs.numbers(), runs.counts()};
+  return {take(plain, runs.starts, axis), wanted.inverse ? runs.numbers() : Tensor(),
+          wanted.counts ? runs.counts() : Tensor()};
 }
 
 // ---- Runs in the memory of the host ----
 
 // One pass over a contiguous line that is not empty. No processor foresees where a run ends, so
 // that every element is written: behind its run if it does not begin one, where the next run writes
-// over it.
-template <class T>
+// over it. What is not wanted is not written.
+template <class T, bool kNumbers, bool kCounts>
 Unique host_runs(const Tensor& line) {
   const int64_t count = line.numel();
   const Tensor values = tsr::empty(Dims{count}, line.dtype());
-  const Tensor numbers = tsr::empty(Dims{count}, DType::kInt64);
-  const Tensor starts = tsr::empty(Dims{count + 1}, DType::kInt64);
+  const Tensor starts = tsr::empty(Dims{kCounts ? count + 1 : 0}, DType::kInt64);
   const T* from = line.data_as<T>();
   T* value = values.data_as<T>();
-  auto* number = numbers.data_as<int64_t>();
   auto* start = starts.data_as<int64_t>();
+  Unique found;
+  int64_t* number = nullptr;
+  if constexpr (kNumbers) {
+    found.inverse_indices = tsr::empty(Dims{count}, DType::kInt64);
+    number = found.inverse_indices.data_as<int64_t>();
+    number[0] = 0;
+  }
   value[0] = from[0];
-  number[0] = start[0] = 0;
+  if constexpr (kCounts) start[0] = 0;
   int64_t run = 0;
   for (int64_t i = 1; i < count; ++i) {
     const T element = from[i];
-    const int64_t begins = element != from[i - 1] ? 1 : 0;
-    run += begins;
-    const int64_t place = run + 1 - begins;
-    value[place] = element;
-    start[place] = i;
-    number[i] = run;
+    value[run + 1] = element;
+    if constexpr (kCounts) start[run + 1] = i;
+    run += element != from[i - 1] ? 1 : 0;
+    if constexpr (kNumbers) number[i] = run;
   }
-  start[run + 1] = count;
-  const Tensor counts = tsr::empty(Dims{run + 1}, DType::kInt64);
-  auto* length = counts.data_as<int64_t>();
-  for (int64_t r = 0; r <= run; ++r) length[r] = start[r + 1] - start[r];
-  return {clone(narrow(values, 0, 0, run + 1)), numbers, counts};
+  found.values = clone(narrow(values, 0, 0, run + 1));
+  if constexpr (kCounts) {
+    start[run + 1] = count;
+    found.counts = tsr::empty(Dims{run + 1}, DType::kInt64);
+    auto* length = found.counts.data_as<int64_t>();
+    for (int64_t r = 0; r <= run; ++r) length[r] = start[r + 1] - start[r];
+  }
+  return found;
 }
 
 // (A byte of a bool from elsewhere may be any number.)
-Unique runs_of_line(const Tensor& input) {
+Unique runs_of_line(const Tensor& input, Wanted wanted) {
   const Tensor line = input.detached();
-  if (!line.device().is_cpu() || line.numel() == 0) return consecutive_slices(line, 0);
+  if (!line.device().is_cpu() || line.numel() == 0) return consecutive_slices(line, 0, wanted);
   return visit_dtype(line.dtype(), [&]<class T>(TypeTag<T>) {
-    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
-      return host_runs<T>(contiguous(line));
-    else
-      return consecutive_slices(line, 0);
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      const Tensor whole = contiguous(line);
+      if (wanted.inverse) return host_runs<T, true, true>(whole);
+      return wanted.counts ? host_runs<T, false, true>(whole) : host_runs<T, false, false>(whole);
+    } else {
+      return consecutive_slices(line, 0, wanted);
+    }
   });
+}
+
+Unique runs_of(const Tensor& input, std::optional<int64_t> axis, Wanted wanted) {
+  if (!axis.has_value()) return runs_of_line(reshape(input.detached(), Dims{-1}), wanted);
+  const int64_t along = check_axis(input, *axis);
+  return input.ndim() == 1 ? runs_of_line(input, wanted) : consecutive_slices(input, along, wanted);
 }
 
 }  // namespace
@@ -420,7 +436,7 @@ Tensor unique_values(const Tensor& input) {
 Unique unique_axis(const Tensor& input, int64_t axis) {
   const int64_t along = check_axis(input, axis);
   const int64_t count = input.size(along);
-  if (count == 0) return consecutive_slices(input, along);
+  if (count == 0) return consecutive_slices(input, along, {.inverse = true, .counts = true});
   const auto [order, differs] = ordered_slices(slices_as_rows(input, along));
   const Runs runs(marks_of(differs, count, order.device()));
   return {take(input.detached(), take(order, runs.starts, 0), along),
@@ -428,13 +444,19 @@ Unique unique_axis(const Tensor& input, int64_t axis) {
 }
 
 Unique unique_consecutive(const Tensor& input, std::optional<int64_t> axis) {
-  if (axis.has_value()) {
-    const int64_t along = check_axis(input, *axis);
-    return input.ndim() == 1 ? runs_of_line(input) : consecutive_slices(input, along);
-  }
-  Unique found = runs_of_line(reshape(input.detached(), Dims{-1}));
-  found.inverse_indices = reshape(found.inverse_indices, input.sizes());
+  Unique found = runs_of(input, axis, {.inverse = true, .counts = true});
+  if (!axis.has_value()) found.inverse_indices = reshape(found.inverse_indices, input.sizes());
   return found;
+}
+
+std::tuple<Tensor, Tensor> unique_consecutive_counts(const Tensor& input,
+                                                     std::optional<int64_t> axis) {
+  const Unique found = runs_of(input, axis, {.counts = true});
+  return {found.values, found.counts};
+}
+
+Tensor unique_consecutive_values(const Tensor& input, std::optional<int64_t> axis) {
+  return runs_of(input, axis, {}).values;
 }
 
 }  // namespace tsr::ops

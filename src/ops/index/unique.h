@@ -35,5 +35,9 @@ struct Unique {
 Unique unique_axis(const Tensor& input, int64_t axis);
 // The first of each run of equal elements of the flattened input, or of equal slices along an axis.
 Unique unique_consecutive(const Tensor& input, std::optional<int64_t> axis = {});
+// (values, counts), and the values alone, of the same.
+std::tuple<Tensor, Tensor> unique_consecutive_counts(const Tensor& input,
+                                                     std::optional<int64_t> axis = {});
+Tensor unique_consecutive_values(const Tensor& input, std::optional<int64_t> axis = {});
 
 }  // namespace tsr::ops

@@ -52,11 +52,12 @@ struct Problem {
 };
 
 struct Found {
-  Tensor solution, rank, values;
+  Tensor solution, rank;
+  Tensor values;  // undefined unless they were wanted
 };
 
 // Without a graph.
-Found least_squares(const Tensor& a, const Tensor& b, double rcond) {
+Found least_squares(const Tensor& a, const Tensor& b, double rcond, bool with_values) {
   const int64_t m = a.size(a.ndim() - 2);
   const int64_t n = a.size(a.ndim() - 1);
   const int64_t k = b.size(b.ndim() - 1);
@@ -65,7 +66,8 @@ Found least_squares(const Tensor& a, const Tensor& b, double rcond) {
   fill_memory(sides, 0);
   copy_memory(narrow_memory(sides, sides.ndim() - 2, 0, m), b);
   Found found;
-  found.values = empty(with_batch(a, {std::min(m, n)}), real_dtype(a.dtype()), a.device());
+  if (with_values)
+    found.values = empty(with_batch(a, {std::min(m, n)}), real_dtype(a.dtype()), a.device());
   const Tensor rank = empty(batch_of(a), DType::kInt32, a.device());
   fill_memory(rank, 0);
   Factoring factoring(kernel::FactorOp::kLeastSquares, a, k);
@@ -96,9 +98,21 @@ Tensor residuals_of(const Problem& problem, const Found& found) {
   return problem.column ? squeeze(sums, Dims{-1}) : sums;
 }
 
+// X = A⁺ B: gB = A⁺ᴴ gX, and gA from gX Bᴴ, the gradient of A⁺.
+Tensor recorded(const Problem& problem, const Tensor& x, double share) {
+  record(x, "LstsqBackward", {problem.a, problem.b}, {save_input(problem.a), save_input(problem.b)},
+         TakesBatches{[share](Backward& ctx) {
+           const Tensor inverse = pinv(ctx.saved(0), share);
+           if (ctx.needs(1)) ctx.set(1, matmul(adjoint(inverse), ctx.grad()));
+           if (!ctx.needs(0)) return;
+           const Tensor g = matmul(ctx.grad(), adjoint(ctx.saved(1)));
+           ctx.set(0, pinv_gradient(g, inverse, ctx.saved(0)));
+         }});
+  return x;
+}
+
 }  // namespace
 
-// X = A⁺ B: gB = A⁺ᴴ gX, and gA from gX Bᴴ, the gradient of A⁺.
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& input, const Tensor& other,
                                                  std::optional<double> rcond, Out solution,
                                                  Out residuals, Out rank, Out singular_values) {
@@ -112,21 +126,23 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& input, const Tens
   const Problem problem(input, other);
   const bool grad = needs_grad(problem.a, problem.b);
   const double share = rcond.value_or(default_rtol(input));
-  const Found found = least_squares(problem.a, problem.b, share);
+  const Found found = least_squares(problem.a, problem.b, share, true);
   const Tensor left_over = residuals_of(problem, found);
-  Tensor x = found.solution;
-  if (grad) {
-    record(x, "LstsqBackward", {problem.a, problem.b},
-           {save_input(problem.a), save_input(problem.b)}, TakesBatches{[share](Backward& ctx) {
-             const Tensor inverse = pinv(ctx.saved(0), share);
-             if (ctx.needs(1)) ctx.set(1, matmul(adjoint(inverse), ctx.grad()));
-             if (!ctx.needs(0)) return;
-             const Tensor g = matmul(ctx.grad(), adjoint(ctx.saved(1)));
-             ctx.set(0, pinv_gradient(g, inverse, ctx.saved(0)));
-           }});
-  }
+  const Tensor x = grad ? recorded(problem, found.solution, share) : found.solution;
   return {deliver(problem.as_given(x), solution, grad), deliver(left_over, residuals, false),
           deliver(found.rank, rank, false), deliver(found.values, singular_values, false)};
+}
+
+std::tuple<Tensor, Tensor> lstsq_solution(const Tensor& input, const Tensor& other,
+                                          std::optional<double> rcond, Out solution, Out rank) {
+  check_matrices(input, "input");
+  check_apart(solution, "solution", rank, "rank");
+  const Problem problem(input, other);
+  const bool grad = needs_grad(problem.a, problem.b);
+  const double share = rcond.value_or(default_rtol(input));
+  const Found found = least_squares(problem.a, problem.b, share, false);
+  const Tensor x = grad ? recorded(problem, found.solution, share) : found.solution;
+  return {deliver(problem.as_given(x), solution, grad), deliver(found.rank, rank, false)};
 }
 
 }  // namespace tsr::ops

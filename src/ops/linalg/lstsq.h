@@ -21,4 +21,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& input, const Tens
                                                  Out solution = {}, Out residuals = {},
                                                  Out rank = {}, Out singular_values = {});
 
+// (solution, rank) of the same: the singular values are computed only for a matrix that does not
+// surely have full rank, which takes less than half of the time.
+std::tuple<Tensor, Tensor> lstsq_solution(const Tensor& input, const Tensor& other,
+                                          std::optional<double> rcond = {}, Out solution = {},
+                                          Out rank = {});
+
 }  // namespace tsr::ops

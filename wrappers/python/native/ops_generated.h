@@ -1290,6 +1290,9 @@ TPY_OP(logdet, 1, "logdet", "($input, *, out=None)\n--\n\nThe logarithm of the d
 TPY_OP(lstsq, 1, "lstsq", "($input, other, rcond=None, *, out=None)\n--\n\nThe X of least norm among those that minimise the norm of input X - other.",
     {"lstsq", 4, 3, 2, -1, 3u, takes_input_other_rcond_out, keys_input_other_rcond_out}, TPY_FUNCTIONAL, 3, 4, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tteoooo, call_ttetttt, (tpy_function)tsr_lstsq, (tpy_function)tsr_lstsq_out}, {0}})
+TPY_OP(lstsq_solution, 1, "lstsq_solution", "($input, other, rcond=None, *, out=None)\n--\n\nThe solution and the rank of lstsq, without the singular values, in less time for matrices of full rank.",
+    {"lstsq_solution", 4, 3, 2, -1, 3u, takes_input_other_rcond_out, keys_input_other_rcond_out}, TPY_FUNCTIONAL, 3, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tteoo, call_ttett, (tpy_function)tsr_lstsq_solution, (tpy_function)tsr_lstsq_solution_out}, {0}})
 TPY_OP(matrix_exp, 1, "matrix_exp", "($input, *, out=None)\n--\n\nThe matrix exponential.",
     {"matrix_exp", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_matrix_exp, (tpy_function)tsr_matrix_exp_out}, {0}})
@@ -1663,6 +1666,12 @@ TPY_OP(unique_axis, 1, "unique_axis", "($input, axis)\n--\n\nThe different slice
 TPY_OP(unique_consecutive, 1, "unique_consecutive", "($input, axis=None)\n--\n\nThe first of each run of equal elements, the number of each element's run, and how long each is.",
     {"unique_consecutive", 2, 2, 1, -1, 1u, takes_input_axis_2, keys_input_axis_2}, TPY_FUNCTIONAL, 2, 3, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiooo, NULL, (tpy_function)tsr_unique_consecutive, NULL}, {0}})
+TPY_OP(unique_consecutive_counts, 1, "unique_consecutive_counts", "($input, axis=None)\n--\n\nThe first of each run of equal elements, and how long each is.",
+    {"unique_consecutive_counts", 2, 2, 1, -1, 1u, takes_input_axis_2, keys_input_axis_2}, TPY_FUNCTIONAL, 2, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tioo, NULL, (tpy_function)tsr_unique_consecutive_counts, NULL}, {0}})
+TPY_OP(unique_consecutive_values, 1, "unique_consecutive_values", "($input, axis=None)\n--\n\nThe first of each run of equal elements.",
+    {"unique_consecutive_values", 2, 2, 1, -1, 1u, takes_input_axis_2, keys_input_axis_2}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_unique_consecutive_values, NULL}, {0}})
 TPY_OP(bincount, 1, "bincount", "($input, weights=None, minlength=0, *, out=None)\n--\n\nHow often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.",
     {"bincount", 4, 3, 1, -1, 3u, takes_input_weights_minlength_out, keys_input_weights_minlength_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_bincount, (tpy_function)tsr_bincount_out}, {0}})

@@ -279,6 +279,8 @@ ROWS = [
     row("logdet", lambda a: np.log(np.linalg.det(a)), matrices(*SQUARES)),
     row("lstsq", np_lstsq, systems(((3, 2), (3, 2)), ((2, 3), (2, 1)), ((2, 3, 2), (3, 1)), ((2, 2), (2, 2))),
         call=lambda a, b: la.lstsq(a, b).solution, schema="none", grad_samples=systems(((3, 2), (3, 1)), ((2, 3), (2, 1)))),
+    row("lstsq_solution", np_lstsq, systems(((3, 2), (3, 2)), ((2, 3), (2, 1)), ((2, 3, 2), (3, 1)), ((2, 2), (2, 2))),
+        call=lambda a, b: la.lstsq_solution(a, b).solution, schema="none", grad_samples=systems(((3, 2), (3, 1)), ((2, 3), (2, 1)))),
     row("matrix_exp", each_matrix(scipy.linalg.expm), lambda m: [sample(m(3, 3)), sample(m(2, 2, 2) * 8), sample(m(2, 2) * 1e-3)],
         tolerance={**TOLERANCE, "float64": (1e-7, 1e-6), "complex128": (1e-7, 1e-6), "float32": (2e-3, 2e-3), "complex64": (2e-3, 2e-3)},
         grad_samples=lambda m: [sample(m(2, 2)), sample(m(2, 2) * 4)]),

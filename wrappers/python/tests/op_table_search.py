@@ -112,6 +112,11 @@ def runs(x: Any, axis: int | None = None) -> Any:
     return values, number.reshape(x.shape) if axis is None else number, counts
 
 
+def run_samples(make: Make) -> list[Sample]:
+    along = [sample(repeated(make, 9, 1), 0), sample(repeated(make, 2, 5), axis=1), sample(repeated(make, 0, 5), axis=0)]
+    return [*set_samples(make), *along]
+
+
 def counted(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     return np.bincount(x, weights, minlength)
 
@@ -169,9 +174,11 @@ ROWS = [
     Row("unique_values", different("values"), set_samples, dtypes=ALL, grad=False, why_no_grad=SET),
     Row("unique_axis", different_slices, slice_samples, dtypes=(*REAL, *BOOL), layouts=LAYOUTS, grad=False, why_no_grad=SET,
         errors=[(ValueError, lambda: ts.unique_axis(ts.ones(()), 0))]),
-    Row("unique_consecutive", runs,
-        lambda m: [*set_samples(m), sample(repeated(m, 9, 1), 0), sample(repeated(m, 2, 5), axis=1), sample(repeated(m, 0, 5), axis=0)],
-        dtypes=ALL, layouts=LAYOUTS, grad=False, why_no_grad=SET),
+    Row("unique_consecutive", runs, run_samples, dtypes=ALL, layouts=LAYOUTS, grad=False, why_no_grad=SET),
+    Row("unique_consecutive_counts", lambda *args, **options: runs(*args, **options)[::2], run_samples, dtypes=ALL, layouts=LAYOUTS,
+        grad=False, why_no_grad=SET),
+    Row("unique_consecutive_values", lambda *args, **options: runs(*args, **options)[0], run_samples, dtypes=ALL, layouts=LAYOUTS,
+        grad=False, why_no_grad=SET),
     Row("bincount", counted, count_samples, dtypes=FLOATS, tolerance={"float32": (1e-5, 1e-5)},
         errors=[(ValueError, lambda: ts.bincount(ts.tensor([-1]))), (TypeError, lambda: ts.bincount(ts.ones(2))),
                 (ValueError, lambda: ts.bincount(ts.tensor([[1]]))), (ValueError, lambda: ts.bincount(ts.tensor([1]), ts.ones(2)))]),

@@ -492,7 +492,7 @@ OTHER_OPS = {
     **dict.fromkeys(["fft_fftfreq", "fft_rfftfreq"], "has no input tensor"),
     **dict.fromkeys(["ldl_factor", "ldl_factor_ex", "ldl_solve"], "one makes what the other takes; test_linalg.py"),
     **dict.fromkeys(["getitem", "getitem_boolean", "getitem_integer", "setitem"], "indexing: rows of op_table_index.py"),
-    **dict.fromkeys(["cholesky_inverse", "cholesky_solve", "lu_solve", "lstsq", "istft"], "a row that calls it after another"),
+    **dict.fromkeys(["cholesky_inverse", "cholesky_solve", "lu_solve", "lstsq", "lstsq_solution", "istft"], "a row that calls it after another"),
     "conj": "row conjugate",
     "eigvals": "part of eig",
     "gumbel_softmax": "random; a softmax of the input and noise",

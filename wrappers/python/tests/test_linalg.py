@@ -239,6 +239,37 @@ def test_lstsq_of_every_shape_is_numpys(dtype: str, m: int, n: int, k: int) -> N
         assert found.rank.item() == rank
         np.testing.assert_allclose(found.singular_values.numpy(), values, limit, limit * values[0])
         np.testing.assert_allclose(found.solution.numpy(), solution, limit, limit * np.abs(solution).max())
+        quick = la.lstsq_solution(ts.asarray(matrix), ts.asarray(b), rcond=1e-5)
+        assert quick.rank.item() == rank
+        np.testing.assert_allclose(quick.solution.numpy(), solution, limit, limit * np.abs(solution).max())
+
+
+@pytest.mark.parametrize("m, n", [(60, 60), (90, 60), (60, 90)])
+def test_lstsq_solution_counts_the_singular_values_that_lstsq_counts(m: int, n: int) -> None:
+    rng = np.random.default_rng(m)
+    left, right = (np.linalg.qr(rng.standard_normal((size, 60)))[0] for size in (m, n))
+    for least in (1.0, 1e-3, 0.9e-3, 3e-4, 1.1e-4, 0.9e-4, 1e-6, 0.0):  # far from the limit, near to it, and below it
+        values = np.linspace(1, 0.5, 60)
+        values[-1] = least
+        for matrix in (left * values @ right.T, left * values[::-1] @ right.T):
+            b = rng.standard_normal((m, 2))
+            found = la.lstsq_solution(f64(matrix), f64(b), rcond=1e-4)
+            assert found.rank.item() == (values > 1e-4).sum()
+            np.testing.assert_allclose(found.solution.numpy(), la.lstsq(f64(matrix), f64(b), rcond=1e-4).solution.numpy(), 1e-8, 1e-8)
+
+
+def test_lstsq_solution_of_what_has_no_full_rank_or_no_numbers() -> None:
+    for values in ([1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [1e-300, 1e-305, 0.0], [1e300, 1.0, 1e-300]):
+        a, b = np.diag(values), np.array([1.0, 2.0, 3.0])
+        solution, _, rank, _ = np.linalg.lstsq(a, b, rcond=3e-16)
+        found = la.lstsq_solution(f64(a), f64(b), rcond=3e-16)
+        assert found.rank.item() == rank
+        np.testing.assert_allclose(found.solution.numpy(), solution)
+    with pytest.raises(ts.LinAlgError, match="finite"):
+        la.lstsq_solution(ts.eye(2) * float("nan"), ts.ones(2))
+    with pytest.raises(ValueError, match="2 rows"):
+        la.lstsq_solution(ts.eye(2), ts.ones(3))
+    assert la.lstsq_solution(ts.ones(0, 2), ts.ones(0, 1)).solution.tolist() == [[0], [0]]
 
 
 # ---- Many matrices, large ones, threads, forks ----

@@ -50,7 +50,7 @@ bool bind_all(const BlasUse& blas, Lapack<T>& to) noexcept {
   return bind<T>(blas, "potrf", to.potrf) && bind<T>(blas, "getrf", to.getrf) &&
          bind<T>(blas, "getrs", to.getrs) && bind<T>(blas, "getri", to.getri) &&
          bind<T>(blas, "trsm", to.trsm) && bind<T>(blas, "trsv", to.trsv) &&
-         bind<T>(blas, "geqrf", to.geqrf) &&
+         bind<T>(blas, "trmv", to.trmv) && bind<T>(blas, "geqrf", to.geqrf) &&
          bind<T>(blas, kComplex ? "ungqr" : "orgqr", to.orgqr) &&
          bind<T>(blas, "gesdd", to.gesdd) &&
          bind<T>(blas, kComplex ? "heevd" : "syevd", to.syevd) && bind<T>(blas, "geev", to.geev) &&

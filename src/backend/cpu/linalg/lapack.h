@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// LAPACK's functions, and two of BLAS for triangles, from the BLAS library that products use.
+// LAPACK's functions, and three of BLAS for triangles, from the BLAS library that products use.
 #pragma once
 
 #include <complex>
@@ -88,6 +88,7 @@ struct Lapack {
   Getri getri = nullptr;
   Trsm trsm = nullptr;
   Trsv trsv = nullptr;
+  Trsv trmv = nullptr;
   Geqrf geqrf = nullptr;
   Orgqr orgqr = nullptr;  // ungqr
   std::conditional_t<kComplex, ComplexGesdd, RealGesdd> gesdd = nullptr;

@@ -3349,6 +3349,13 @@
     solution_dst::tsr_tensor, residuals_dst::tsr_tensor, rank_dst::tsr_tensor,
     singular_values_dst::tsr_tensor)::tsr_status
 
+# The solution and the rank of lstsq, without the singular values, in less time for matrices
+# of full rank.
+@c tsr_lstsq_solution(input::tsr_tensor, other::tsr_tensor, rcond::Float64, has_rcond::Int32,
+    solution::Ptr{tsr_tensor}, rank::Ptr{tsr_tensor})::tsr_status
+@c tsr_lstsq_solution_out(input::tsr_tensor, other::tsr_tensor, rcond::Float64,
+    has_rcond::Int32, solution_dst::tsr_tensor, rank_dst::tsr_tensor)::tsr_status
+
 # The matrix exponential.
 @c tsr_matrix_exp(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_matrix_exp_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
@@ -3954,6 +3961,14 @@
 # is.
 @c tsr_unique_consecutive(input::tsr_tensor, axis::Int64, values::Ptr{tsr_tensor},
     inverse_indices::Ptr{tsr_tensor}, counts::Ptr{tsr_tensor})::tsr_status
+
+# The first of each run of equal elements, and how long each is.
+@c tsr_unique_consecutive_counts(input::tsr_tensor, axis::Int64, values::Ptr{tsr_tensor},
+    counts::Ptr{tsr_tensor})::tsr_status
+
+# The first of each run of equal elements.
+@c tsr_unique_consecutive_values(input::tsr_tensor, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or
 # float64.

@@ -71,7 +71,8 @@ export l1_loss, laguerre_polynomial_l, laguerre_polynomial_l!, layer_norm, layer
     logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!, logical_or, logical_or!,
     logical_xor, logical_xor!, logit, logit!, logsigmoid, logsigmoid!, logspace, logsumexp,
     logsumexp!, lp_pool1d, lp_pool1d!, lp_pool2d, lp_pool2d!, lp_pool3d, lp_pool3d!, lstm,
-    lstm_cell, lstsq, lstsq!, lu_factor, lu_factor!, lu_solve, lu_solve!
+    lstm_cell, lstsq, lstsq!, lstsq_solution, lstsq_solution!, lu_factor, lu_factor!, lu_solve,
+    lu_solve!
 export margin_ranking_loss, masked_amax, masked_amin, masked_argmax, masked_argmin,
     masked_cumprod, masked_cumsum, masked_fill, masked_fill!, masked_log_softmax,
     masked_logsumexp, masked_mean, masked_median, masked_norm, masked_normalize, masked_prod,
@@ -119,8 +120,9 @@ export take, take_along_axis, take_along_axis!, tan!, tanh!, tanhshrink, tanhshr
     tensor_split, tensor_split_at, tensordot, tensordot!, threshold, threshold!, tile, tile!,
     topk, topk!, trace, trace!, trapezoid, trapezoid!, tril_indices, triplet_margin_loss,
     triu_indices, trunc!, trunc_normal!
-export unflatten, unfold, uniform!, unique_all, unique_axis, unique_consecutive, unique_counts,
-    unique_inverse, unique_values, unsqueeze, unstack
+export unflatten, unfold, uniform!, unique_all, unique_axis, unique_consecutive,
+    unique_consecutive_counts, unique_consecutive_values, unique_counts, unique_inverse,
+    unique_values, unsqueeze, unstack
 export var!, var_mean, var_mean!, vdot, vdot!, vecdot, vecdot!, vector_norm, vector_norm!,
     view_as_complex, view_as_real, view_dtype, vstack, vstack!
 export xlog1py, xlog1py!, xlogy, xlogy!

@@ -140,6 +140,30 @@ function unique_consecutive(input::Tensor; dims=(:))
 end
 
 """
+    unique_consecutive_counts(input; dims)
+
+The first of each run of equal elements, and how long each is.
+
+- `dims`: axis whose slices are compared; absent means the flattened input
+"""
+function unique_consecutive_counts(input::Tensor; dims=(:))
+    values = Ref{tsr_tensor}()
+    counts = Ref{tsr_tensor}()
+    check(C.tsr_unique_consecutive_counts(input, zero_based(dims), values, counts))
+    return (wrap(values[]), wrap(counts[]))
+end
+
+"""
+    unique_consecutive_values(input; dims)
+
+The first of each run of equal elements.
+
+- `dims`: axis whose slices are compared; absent means the flattened input
+"""
+unique_consecutive_values(input::Tensor; dims=(:)) =
+    fresh(C.tsr_unique_consecutive_values, input, zero_based(dims))
+
+"""
     bincount(input; weights, minlength)
     bincount!(dst, input; weights, minlength)
 

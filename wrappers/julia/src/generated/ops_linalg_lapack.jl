@@ -383,6 +383,32 @@ function lstsq!(solution::Tensor, residuals::Tensor, rank::Tensor, singular_valu
 end
 
 """
+    lstsq_solution(input, other; rcond)
+    lstsq_solution!(solution, rank, input, other; rcond)
+
+The solution and the rank of lstsq, without the singular values, in less time for matrices
+of full rank. Only the solution has a derivative.
+
+- `other`: 1-D: one column
+- `rcond`: singular values up to this share of the largest count as 0; absent: max(m, n)
+  epsilon
+"""
+function lstsq_solution(input::Tensor, other::Tensor; rcond=nothing)
+    solution = Ref{tsr_tensor}()
+    rank = Ref{tsr_tensor}()
+    check(C.tsr_lstsq_solution(input, other, something(rcond, 0.0), rcond !== nothing,
+        solution, rank))
+    return (wrap(solution[]), wrap(rank[]))
+end
+"Writes the result to its first argument; see [`lstsq_solution`](@ref)."
+function lstsq_solution!(solution::Tensor, rank::Tensor, input::Tensor, other::Tensor;
+        rcond=nothing)
+    check(C.tsr_lstsq_solution_out(input, other, something(rcond, 0.0), rcond !== nothing,
+        solution, rank))
+    return (solution, rank)
+end
+
+"""
     matrix_exp(input)
     matrix_exp!(dst, input)
 

@@ -16,12 +16,12 @@ from ._random import Generator
 from ._results import (
     AdaptiveMaxPool1dWithPositionsResult, AdaptiveMaxPool2dWithPositionsResult, AdaptiveMaxPool3dWithPositionsResult,
     AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GeqrfResult, GruResult, HistogramResult,
-    KthvalueResult, LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LuFactorResult,
-    LuResult, MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult,
-    MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, MultiHeadAttentionResult,
-    NanmedianWithIndicesResult, QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult,
-    StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult,
-    UniqueCountsResult, UniqueInverseResult, VarMeanResult,
+    KthvalueResult, LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LstsqSolutionResult,
+    LuFactorResult, LuResult, MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult,
+    MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult,
+    MultiHeadAttentionResult, NanmedianWithIndicesResult, QrResult, RnnReluResult, RnnTanhResult, SlogdetResult,
+    SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult,
+    UniqueConsecutiveCountsResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult,
 )
 from ._tensor import Tensor
 
@@ -683,6 +683,8 @@ class TensorBase:
     def logdet(self, *, out: Tensor | None = ...) -> Tensor: ...
     def lstsq(self, other: Tensor, rcond: float | None = ..., *,
             out: tuple[Tensor, Tensor, Tensor, Tensor] | None = ...) -> LstsqResult: ...
+    def lstsq_solution(self, other: Tensor, rcond: float | None = ..., *,
+            out: tuple[Tensor, Tensor] | None = ...) -> LstsqSolutionResult: ...
     def matrix_exp(self, *, out: Tensor | None = ...) -> Tensor: ...
     def matrix_rank(self, *, rtol: float | None = ..., hermitian: bool = ...,
             out: Tensor | None = ...) -> Tensor: ...
@@ -764,6 +766,10 @@ class TensorBase:
             dims: int = ...) -> UniqueAxisResult: ...
     def unique_consecutive(self, axis: int | None = ..., *, dim: int | None = ...,
             axes: int | None = ..., dims: int | None = ...) -> UniqueConsecutiveResult: ...
+    def unique_consecutive_counts(self, axis: int | None = ..., *, dim: int | None = ...,
+            axes: int | None = ..., dims: int | None = ...) -> UniqueConsecutiveCountsResult: ...
+    def unique_consecutive_values(self, axis: int | None = ..., *, dim: int | None = ...,
+            axes: int | None = ..., dims: int | None = ...) -> Tensor: ...
     def bincount(self, weights: Tensor | None = ..., minlength: int = ..., *,
             out: Tensor | None = ...) -> Tensor: ...
     def histc(self, bins: int = ..., min: float = ..., max: float = ..., *,

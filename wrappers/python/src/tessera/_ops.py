@@ -262,6 +262,7 @@ det = _core.det
 slogdet = _core.slogdet
 logdet = _core.logdet
 lstsq = _core.lstsq
+lstsq_solution = _core.lstsq_solution
 matrix_exp = _core.matrix_exp
 matrix_norm = _core.matrix_norm
 matrix_rank = _core.matrix_rank
@@ -376,6 +377,8 @@ unique_values = _core.unique_values
 unique = _core.unique_values
 unique_axis = _core.unique_axis
 unique_consecutive = _core.unique_consecutive
+unique_consecutive_counts = _core.unique_consecutive_counts
+unique_consecutive_values = _core.unique_consecutive_values
 bincount = _core.bincount
 histc = _core.histc
 histogram = _core.histogram
@@ -912,6 +915,8 @@ __all__ = [
     "unique_values", "unique",
     "unique_axis",
     "unique_consecutive",
+    "unique_consecutive_counts",
+    "unique_consecutive_values",
     "bincount",
     "histc",
     "histogram",
@@ -1053,6 +1058,7 @@ LINALG = [
     "slogdet",
     "logdet",
     "lstsq",
+    "lstsq_solution",
     "matrix_exp",
     "matrix_norm",
     "matrix_rank",

@@ -16,12 +16,12 @@ from ._random import Generator
 from ._results import (
     AdaptiveMaxPool1dWithPositionsResult, AdaptiveMaxPool2dWithPositionsResult, AdaptiveMaxPool3dWithPositionsResult,
     AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GeqrfResult, GruResult, HistogramResult,
-    KthvalueResult, LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LuFactorResult,
-    LuResult, MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult,
-    MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, MultiHeadAttentionResult,
-    NanmedianWithIndicesResult, QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult,
-    StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult,
-    UniqueCountsResult, UniqueInverseResult, VarMeanResult,
+    KthvalueResult, LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LstsqSolutionResult,
+    LuFactorResult, LuResult, MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult,
+    MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult,
+    MultiHeadAttentionResult, NanmedianWithIndicesResult, QrResult, RnnReluResult, RnnTanhResult, SlogdetResult,
+    SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult,
+    UniqueConsecutiveCountsResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult,
 )
 from ._tensor import Tensor
 
@@ -490,6 +490,8 @@ def slogdet(input: Tensor, *, out: tuple[Tensor, Tensor] | None = ...) -> Slogde
 def logdet(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def lstsq(input: Tensor, other: Tensor, rcond: float | None = ..., *,
         out: tuple[Tensor, Tensor, Tensor, Tensor] | None = ...) -> LstsqResult: ...
+def lstsq_solution(input: Tensor, other: Tensor, rcond: float | None = ..., *,
+        out: tuple[Tensor, Tensor] | None = ...) -> LstsqSolutionResult: ...
 def matrix_exp(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def matrix_norm(input: Tensor, *, keepdims: bool = ..., ord: str = ..., out: Tensor | None = ...,
         keepdim: bool = ...) -> Tensor: ...
@@ -834,6 +836,10 @@ def unique_axis(input: Tensor, *, dim: int = ..., axes: int = ...,
         dims: int = ...) -> UniqueAxisResult: ...
 def unique_consecutive(input: Tensor, axis: int | None = ..., *, dim: int | None = ...,
         axes: int | None = ..., dims: int | None = ...) -> UniqueConsecutiveResult: ...
+def unique_consecutive_counts(input: Tensor, axis: int | None = ..., *, dim: int | None = ...,
+        axes: int | None = ..., dims: int | None = ...) -> UniqueConsecutiveCountsResult: ...
+def unique_consecutive_values(input: Tensor, axis: int | None = ..., *, dim: int | None = ...,
+        axes: int | None = ..., dims: int | None = ...) -> Tensor: ...
 def bincount(input: Tensor, weights: Tensor | None = ..., minlength: int = ..., *,
         out: Tensor | None = ...) -> Tensor: ...
 def histc(input: Tensor, bins: int = ..., min: float = ..., max: float = ..., *,
@@ -1753,6 +1759,8 @@ __all__ = [
     "unique_values", "unique",
     "unique_axis",
     "unique_consecutive",
+    "unique_consecutive_counts",
+    "unique_consecutive_values",
     "bincount",
     "histc",
     "histogram",

@@ -147,6 +147,13 @@ class LstsqResult(NamedTuple):
     singular_values: Tensor
 
 
+class LstsqSolutionResult(NamedTuple):
+    """What lstsq_solution() gives."""
+
+    solution: Tensor
+    rank: Tensor
+
+
 class GeqrfResult(NamedTuple):
     """What geqrf() gives."""
 
@@ -219,6 +226,13 @@ class UniqueConsecutiveResult(NamedTuple):
 
     values: Tensor
     inverse_indices: Tensor
+    counts: Tensor
+
+
+class UniqueConsecutiveCountsResult(NamedTuple):
+    """What unique_consecutive_counts() gives."""
+
+    values: Tensor
     counts: Tensor
 
 
@@ -334,6 +348,7 @@ RESULTS: dict[str, type[tuple[Any, ...]]] = {
     "lu": LuResult,
     "slogdet": SlogdetResult,
     "lstsq": LstsqResult,
+    "lstsq_solution": LstsqSolutionResult,
     "geqrf": GeqrfResult,
     "ldl_factor": LdlFactorResult,
     "ldl_factor_ex": LdlFactorExResult,
@@ -344,6 +359,7 @@ RESULTS: dict[str, type[tuple[Any, ...]]] = {
     "unique_inverse": UniqueInverseResult,
     "unique_axis": UniqueAxisResult,
     "unique_consecutive": UniqueConsecutiveResult,
+    "unique_consecutive_counts": UniqueConsecutiveCountsResult,
     "histogram": HistogramResult,
     "max_pool2d_with_positions": MaxPool2dWithPositionsResult,
     "max_pool1d_with_positions": MaxPool1dWithPositionsResult,

@@ -289,7 +289,9 @@ def distinct(input: Any, inverse: bool, counts: bool, dim: Any) -> Any:
 
 
 def runs(input: Any, inverse: bool, counts: bool, dim: Any) -> Any:
-    return _some(tuple(_ops.unique_consecutive(input, dim)), inverse, counts)
+    if inverse:
+        return _some(tuple(_ops.unique_consecutive(input, dim)), inverse, counts)
+    return tuple(_ops.unique_consecutive_counts(input, dim)) if counts else _ops.unique_consecutive_values(input, dim)
 
 
 def _some(results: tuple[Any, ...], inverse: bool, counts: bool) -> Any:

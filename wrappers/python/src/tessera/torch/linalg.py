@@ -13,6 +13,7 @@ from .._dtypes import int32
 from .._modes import no_grad
 from . import _rows, _table_modules
 from .._errors import InvalidValueError, ShapeError
+from .._results import LstsqResult
 from ..autograd import Function
 from ..func._batched import Batched, physical
 from ..func._dispatch import wrapped
@@ -89,18 +90,21 @@ def _fitted(A: Any, B: Any, rcond: Any, driver: str | None, out: Any) -> Any:
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise InvalidValueError(f"lstsq(): driver: expected gels, gelsy, gelsd or gelss, got {driver!r}")
     columns = _ops.expand_dims(B, -1) if _is_vector(A, B) else B
-    found = _linalg.lstsq(A, columns, rcond)
-    solution, residuals, rank, values = found
-    if residuals.numel():  # with a derivative, in reverse and in forward mode
+    kind = driver or ("gelsy" if A.device.type == "cpu" else "gels")
+    if kind in ("gels", "gelsy"):
+        solution, rank = _linalg.lstsq_solution(A, columns, rcond)
+        values = solution.new_empty(0, dtype=A.real.dtype)
+        determined = kind == "gels" and A.shape[-2] > A.shape[-1] and bool(_ops.all(_ops.equal(rank, A.shape[-1])))
+    else:
+        solution, residuals, rank, values = _linalg.lstsq(A, columns, rcond)
+        determined = residuals.numel() != 0
+    if determined:  # with a derivative, in reverse and in forward mode
         residuals = _ops.sum(_ops.square(_ops.abs(_ops.subtract(_ops.matmul(A, solution), columns))), -2)
+    else:
+        residuals = values.new_empty(0)
     if columns is not B:
         solution = _ops.squeeze(solution, -1)
-    kind = driver or ("gelsy" if A.device.type == "cpu" else "gels")
-    if kind == "gelsy":
-        residuals = residuals.new_empty(0)
-    if kind in ("gels", "gelsy"):
-        values = values.new_empty(0)
-    return written(type(found)(solution, residuals, rank.new_empty(0) if kind == "gels" else rank, values), out)
+    return written(LstsqResult(solution, residuals, rank.new_empty(0) if kind == "gels" else rank, values), out)
 
 
 def _solution_or_nan(A: Any, B: Any, left: bool, check_errors: bool) -> Any:

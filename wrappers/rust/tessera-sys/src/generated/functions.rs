@@ -5018,6 +5018,22 @@ extern "C" {
         residuals_dst: tsr_tensor, rank_dst: tsr_tensor, singular_values_dst: tsr_tensor,
     ) -> tsr_status;
 
+    /// The solution and the rank of lstsq, without the singular values, in less time for matrices
+    /// of full rank.
+    /// Only the solution has a derivative.
+    /// other: 1-D: one column
+    /// rcond: singular values up to this share of the largest count as 0; absent: max(m, n)
+    /// epsilon
+    pub fn tsr_lstsq_solution(
+        input: tsr_tensor, other: tsr_tensor, rcond: f64, has_rcond: i32,
+        solution: *mut tsr_tensor, rank: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lstsq_solution`].
+    pub fn tsr_lstsq_solution_out(
+        input: tsr_tensor, other: tsr_tensor, rcond: f64, has_rcond: i32, solution_dst: tsr_tensor,
+        rank_dst: tsr_tensor,
+    ) -> tsr_status;
+
     /// The matrix exponential.
     pub fn tsr_matrix_exp(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_matrix_exp`].
@@ -6226,6 +6242,18 @@ extern "C" {
     pub fn tsr_unique_consecutive(
         input: tsr_tensor, axis: i64, values: *mut tsr_tensor, inverse_indices: *mut tsr_tensor,
         counts: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The first of each run of equal elements, and how long each is.
+    /// axis: axis whose slices are compared; absent means the flattened input
+    pub fn tsr_unique_consecutive_counts(
+        input: tsr_tensor, axis: i64, values: *mut tsr_tensor, counts: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The first of each run of equal elements.
+    /// axis: axis whose slices are compared; absent means the flattened input
+    pub fn tsr_unique_consecutive_values(
+        input: tsr_tensor, axis: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
     /// How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or

@@ -30,6 +30,20 @@ options! {
 }
 
 options! {
+    /// Options of [`Tensor::unique_consecutive_counts_with`].
+    UniqueConsecutiveCountsOptions:
+    /// axis whose slices are compared; absent means the flattened input
+    axis: Option<i64> = None, i64 => Some(axis);
+}
+
+options! {
+    /// Options of [`Tensor::unique_consecutive_values_with`].
+    UniqueConsecutiveValuesOptions:
+    /// axis whose slices are compared; absent means the flattened input
+    axis: Option<i64> = None, i64 => Some(axis);
+}
+
+options! {
     /// Options of [`Tensor::bincount_with`].
     BincountOptions<'a>:
     /// added instead of 1; default: absent
@@ -202,6 +216,30 @@ impl Tensor {
         three(|out0, out1, out2| unsafe {
             sys::tsr_unique_consecutive(self.raw(), o.axis.unwrap_or(ABSENT), out0, out1, out2)
         })
+    }
+
+    /// The first of each run of equal elements, and how long each is.
+    #[inline]
+    pub fn unique_consecutive_counts(&self) -> Result<(Tensor, Tensor)> {
+        self.unique_consecutive_counts_with(|o| o)
+    }
+
+    /// [`Tensor::unique_consecutive_counts`] with options.
+    #[inline]
+    pub fn unique_consecutive_counts_with(
+        &self,
+        options: impl FnOnce(UniqueConsecutiveCountsOptions) -> UniqueConsecutiveCountsOptions,
+    ) -> Result<(Tensor, Tensor)> {
+        let o = options(UniqueConsecutiveCountsOptions::default());
+        two(|out0, out1| unsafe {
+            sys::tsr_unique_consecutive_counts(self.raw(), o.axis.unwrap_or(ABSENT), out0, out1)
+        })
+    }
+
+    op! {
+        /// The first of each run of equal elements.
+        unique_consecutive_values, unique_consecutive_values_with(&self; o: UniqueConsecutiveValuesOptions) =
+            tsr_unique_consecutive_values(self.raw(), o.axis.unwrap_or(ABSENT))
     }
 
     op! {

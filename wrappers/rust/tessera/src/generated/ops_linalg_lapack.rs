@@ -102,6 +102,13 @@ options! {
 }
 
 options! {
+    /// Options of [`Tensor::lstsq_solution_with`].
+    LstsqSolutionOptions:
+    /// singular values up to this share of the largest count as 0; absent: max(m, n) epsilon
+    rcond: Option<f64> = None, f64 => Some(rcond);
+}
+
+options! {
     /// Options of [`Tensor::matrix_norm_with`].
     MatrixNormOptions<'a>:
     /// `keepdims`; default: `false`
@@ -508,6 +515,52 @@ impl Tensor {
         written(
             "lstsq_out", status,
             &[(solution_dst, &solution_place), (residuals_dst, &residuals_place), (rank_dst, &rank_place), (singular_values_dst, &singular_values_place)],
+        )
+    }
+
+    /// The solution and the rank of lstsq, without the singular values, in less time for matrices
+    /// of full rank.
+    ///
+    /// Only the solution has a derivative.
+    ///
+    /// * `other`: 1-D: one column
+    #[inline]
+    pub fn lstsq_solution(&self, other: &Tensor) -> Result<(Tensor, Tensor)> {
+        self.lstsq_solution_with(other, |o| o)
+    }
+
+    /// [`Tensor::lstsq_solution`] with options.
+    #[inline]
+    pub fn lstsq_solution_with(
+        &self, other: &Tensor, options: impl FnOnce(LstsqSolutionOptions) -> LstsqSolutionOptions,
+    ) -> Result<(Tensor, Tensor)> {
+        let o = options(LstsqSolutionOptions::default());
+        two(|out0, out1| unsafe {
+            sys::tsr_lstsq_solution(
+                self.raw(), other.raw(), o.rcond.unwrap_or(0.0), i32::from(o.rcond.is_some()),
+                out0, out1,
+            )
+        })
+    }
+
+    /// [`Tensor::lstsq_solution`], written to tensors that are there, of the results' shapes.
+    #[inline]
+    pub fn lstsq_solution_out(
+        &self, other: &Tensor, solution_dst: &Tensor, rank_dst: &Tensor,
+        options: impl FnOnce(LstsqSolutionOptions) -> LstsqSolutionOptions,
+    ) -> Result<()> {
+        let o = options(LstsqSolutionOptions::default());
+        let solution_place = place_of(solution_dst)?;
+        let rank_place = place_of(rank_dst)?;
+        let status = unsafe {
+            sys::tsr_lstsq_solution_out(
+                self.raw(), other.raw(), o.rcond.unwrap_or(0.0), i32::from(o.rcond.is_some()),
+                solution_place.raw(), rank_place.raw(),
+            )
+        };
+        written(
+            "lstsq_solution_out", status,
+            &[(solution_dst, &solution_place), (rank_dst, &rank_place)],
         )
     }
 
