@@ -202,6 +202,25 @@ def test_derivatives_of_complex_systems(name: str) -> None:
     gradcheck(calls[name], (a, b))
 
 
+# ---- Products of long vectors ----
+
+
+def test_a_long_dot_product_is_exact_to_its_last_bits_with_any_number_of_threads() -> None:
+    rng = np.random.default_rng(7)
+    threads = ts.get_num_threads()
+    for n in (65537, 200001, 2**21 + 77):
+        a, b = (rng.random(n).astype(np.float32) for _ in range(2))
+        wanted = float(a.astype(np.float64) @ b.astype(np.float64))
+        try:
+            found = []
+            for count in (1, 2, 3):
+                ts.set_num_threads(count)
+                found.append((ts.asarray(a) @ ts.asarray(b)).item())
+        finally:
+            ts.set_num_threads(threads)
+        assert found[0] == found[1] == found[2] and abs(found[0] / wanted - 1) < 1.2e-7
+
+
 # ---- Least squares ----
 
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/linalg/gemm.h"
 #include "backend/cpu/linalg/product_rows.h"
@@ -96,13 +97,39 @@ bool few_products(const Product& p, const GemmPlan& plan) {
   return true;
 }
 
-// One dot product, which gemm of a BLAS library is slow at.
+// One dot product, which gemm of a BLAS library is slow at. A long one is the sum of those of its
+// parts, which depend on its length alone and not on the number of threads.
 template <class T>
 bool one_product(const Product& p, const GemmPlan& plan) {
-  constexpr int64_t kLongest = 65536;  // beyond, more threads help
-  if (p.m != 1 || p.n != 1 || p.k > kLongest || p.a_strides[1] != 1 || p.b_strides[0] != 1)
-    return false;
-  rows_of<SkinnyRows<T>>().dots(describe<T>(p, plan), 0, 1);
+  constexpr int64_t kPart = 65536;
+  constexpr int64_t kPartsForThread = 2;
+  if (p.m != 1 || p.n != 1 || p.a_strides[1] != 1 || p.b_strides[0] != 1) return false;
+  const SkinnyRows<T>& rows = rows_of<SkinnyRows<T>>();
+  const SkinnyProduct<T> whole = describe<T>(p, plan);
+  if (p.k <= kPart) {
+    rows.dots(whole, 0, 1);
+    return true;
+  }
+  const int64_t parts = (p.k + kPart - 1) / kPart;
+  const Workspace space(parts * static_cast<int64_t>(sizeof(T)));
+  auto* const sums = static_cast<T*>(space.data());
+  if (sums == nullptr) return false;
+  parallel_for(parts, kPartsForThread, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      SkinnyProduct<T> one = whole;
+      one.matrix += part * kPart;
+      one.rows += part * kPart;
+      one.inner = std::min(kPart, p.k - part * kPart);
+      one.out = sums + part;
+      one.alpha = T{1};
+      one.beta = T{0};
+      rows.dots(one, 0, 1);
+    }
+  });
+  double total = 0;
+  for (int64_t part = 0; part < parts; ++part) total += static_cast<double>(sums[part]);
+  const T sum = whole.alpha * static_cast<T>(total);
+  *whole.out = whole.beta == T{0} ? sum : sum + whole.beta * *whole.out;
   return true;
 }
 
