@@ -83,11 +83,12 @@ Points make_ready(const Tensor& input, const Tensor& x, int64_t axis) {
   return points;
 }
 
-// Twice the area of each trapezoid.
-Tensor doubled_areas(const Points& points, double dx) {
+// The area of each trapezoid.
+Tensor areas_of(const Points& points, double dx) {
   const auto [left, right] = neighbours(points.y, points.axis);
   const Tensor heights = add(left, right);
-  return points.widths.defined() ? multiply(heights, points.widths) : multiply(heights, dx);
+  if (points.widths.defined()) return multiply(heights, multiply(points.widths, 0.5));
+  return multiply(heights, dx / 2, needs_grad(heights) ? Out() : Out::inplace(heights));
 }
 
 }  // namespace
@@ -116,15 +117,15 @@ Tensor trapezoid(const Tensor& input, const Tensor& x, double dx, int64_t axis, 
     const Tensor area = multiply(add(inner, multiply(ends, 0.5)), dx);
     return deliver(astype(area, points.result), out, needs_grad(input, x));
   }
-  const Tensor doubled = sum(doubled_areas(points, dx), Dims{points.axis});
-  return deliver(astype(multiply(doubled, 0.5), points.result), out, needs_grad(input, x));
+  const Tensor area = sum(areas_of(points, dx), Dims{points.axis});
+  return deliver(astype(area, points.result), out, needs_grad(input, x));
 }
 
 Tensor cumulative_trapezoid(const Tensor& input, const Tensor& x, double dx, int64_t axis,
                             Out out) {
   const Points points = make_ready(input, x, axis);
-  const Tensor doubled = cumulative_sum(doubled_areas(points, dx), points.axis);
-  return deliver(astype(multiply(doubled, 0.5), points.result), out, needs_grad(input, x));
+  const Tensor areas = cumulative_sum(areas_of(points, dx), points.axis);
+  return deliver(astype(areas, points.result), out, needs_grad(input, x));
 }
 
 }  // namespace tsr::ops

@@ -163,3 +163,10 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         ts.set_num_threads(before)
     for a, b in zip(one, four):
         np.testing.assert_array_equal(a, b)
+
+
+def test_areas_that_float32_can_hold_do_not_overflow_as_their_doubles() -> None:
+    y = ts.full((4,), 1e38)
+    for widths in (None, ts.arange(4, dtype=ts.float32)):
+        np.testing.assert_allclose(ts.cumulative_trapezoid(y, widths).numpy(), np.array([1e38, 2e38, 3e38]), 1e-6)
+    np.testing.assert_allclose(ts.trapezoid(y, ts.arange(4, dtype=ts.float32)).item(), 3e38, 1e-6)
