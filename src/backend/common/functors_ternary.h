@@ -20,6 +20,7 @@ struct Where {
 struct Lerp : LerpBy {};
 struct Addcmul {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kSecondAlone = true;
   template <class V>
   TSR_HD V operator()(V a, V b, V c, V factor) const {
     return a + factor * b * c;

@@ -15,6 +15,7 @@
 //                       for 16-bit floats and, of two operands, for one that is a single element
 //   kBrief              is a handful of instructions: on the CPU long rows compute several
 //                       registers before they store the first
+//   kSecondAlone        of three operands: has a row for a second one that is a single element
 //   refuses(b), kRefusal integers that its second operand must not be, and what the error says then
 // It is named like its op: the schema's `log_softmax` would be LogSoftmax.
 #pragma once

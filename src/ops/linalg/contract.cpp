@@ -84,6 +84,15 @@ Tensor stretched(const Tensor& factor, int64_t size) {
   return reshape(broadcast_to(factor, full), flat);
 }
 
+// Whether the CPU multiplies the last rows of `right` by a number of `left` each in one pass: rows
+// that are at least as long as a line of the cache, of a dtype that has such a kernel.
+bool takes_rows(const Tensor& left, const Tensor& right) {
+  const DType dtype = left.dtype();
+  if (!left.device().is_cpu() || right.dtype() != dtype) return false;
+  if (dtype != DType::kFloat32 && dtype != DType::kFloat64 && dtype != DType::kInt64) return false;
+  return right.sizes().back() * right.itemsize() >= 64;
+}
+
 }  // namespace
 
 Tensor vecdot(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
@@ -154,7 +163,7 @@ Tensor kron(const Tensor& input, const Tensor& other, Out out) {
   const bool grad = needs_grad(input, other);
   Tensor left = reshape(input, blocks);
   Tensor right = reshape(other, inside);
-  if (rank > 0 && numel_of(shape) != 0) {
+  if (rank > 0 && numel_of(shape) != 0 && (grad || !takes_rows(left, right))) {
     // The last two axes of the products become one long row: its factors are written out before.
     left = stretched(left, inside.back());
     right = stretched(right, blocks[2 * rank - 2]);

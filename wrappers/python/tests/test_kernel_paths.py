@@ -33,7 +33,7 @@ def exact(x: t.Tensor) -> NDArray[Any]:
 
 @pytest.mark.parametrize("dtype", [t.float16, t.bfloat16, t.float32, t.float64, t.int64, t.int32, t.complex64])
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "maximum", "minimum", "pow"])
-@pytest.mark.parametrize("width", [128, 131, 3001])
+@pytest.mark.parametrize("width", [16, 33, 128, 131, 3001])
 def test_a_column_beside_a_matrix_gives_what_the_expanded_column_gives(name: str, dtype: t.dtype, width: int) -> None:
     if (name in ("maximum", "minimum") and dtype == t.complex64) or (name == "pow" and dtype in (t.int64, t.int32)):
         return
@@ -49,6 +49,32 @@ def test_a_column_beside_a_matrix_gives_what_the_expanded_column_gives(name: str
     for found, expected in pairs:
         assert found.dtype == expected.dtype
         np.testing.assert_array_equal(exact(found), exact(expected))
+
+
+@pytest.mark.parametrize("dtype", [t.float32, t.float64, t.int64, t.int32, t.bfloat16])
+@pytest.mark.parametrize("shape", [(3, 5, 4, 16), (2, 3, 700, 17), (2, 40, 3, 33), (9, 1, 2, 130)])
+def test_blocks_of_short_rows_give_what_expanded_operands_give(shape: tuple[int, ...], dtype: t.dtype) -> None:
+    i, p, j, q = shape
+    a, b = (t.from_numpy(normal(*part) * 8).astype(dtype) for part in ((i, 1, j, 1), (1, p, 1, q)))
+    c, d = a.expand(*shape).contiguous(), b.expand(*shape).contiguous()
+    pairs = [(a * b, c * d), (b - a, d - c), (t.kron(a[:, 0, :, 0], b[0, :, 0]), (c * d).reshape(i * p, j * q))]
+    here = d.clone()
+    here -= a
+    for found, expected in [*pairs, (here, d - c)]:
+        np.testing.assert_array_equal(exact(found), exact(expected))
+
+
+@pytest.mark.parametrize("dtype", [t.float32, t.float64, t.int64, t.int32, t.complex64, t.bfloat16])
+@pytest.mark.parametrize("width", [1, 20, 128, 333, 9000])
+def test_a_product_with_one_number_for_each_row_is_added_as_an_expanded_one(width: int, dtype: t.dtype) -> None:
+    a, b, c = (t.from_numpy(normal(*shape) * 8).astype(dtype) for shape in ((5, width), (5, 1), (1, width)))
+    whole = [x.expand(5, width).contiguous() for x in (a, b, c)]
+    expected = exact(t.addcmul(*whole, value=3))
+    np.testing.assert_array_equal(exact(t.addcmul(a, b, c, value=3)), expected)
+    np.testing.assert_array_equal(exact(t.addcmul(a, b, whole[2], value=3)), expected)
+    np.testing.assert_array_equal(exact(t.addr(a, b[:, 0], c[0], alpha=3)), expected)
+    one = exact(t.addcmul(a, b[0], whole[2], value=3))
+    np.testing.assert_array_equal(one, exact(t.addcmul(a, b[0].expand(5, width).contiguous(), whole[2], value=3)))
 
 
 @pytest.mark.parametrize("exponent", [2.0, 3.0, 1.0, 0.5, -0.5, -1.0, 2.5, 0.0])

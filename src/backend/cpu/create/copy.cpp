@@ -10,6 +10,7 @@
 #include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/level.h"
+#include "backend/cpu/pointwise/past_caches.h"
 #include "backend/cpu/pointwise/strided.h"
 #include "backend/cpu/pointwise/walk.h"
 #include "base/parallel.h"

@@ -92,7 +92,7 @@ bool power_row(int64_t count, void* out, const void* const* in, const Parameter*
 
 // The logarithm costs more than a buffer of equal elements, and less code.
 template <class V>
-void power_beside(int64_t count, void* out, const void* many, const void* element, bool first) {
+void power_row_beside(int64_t count, void* out, const void* many, const void* element, bool first) {
   using T = typename V::Element;
   constexpr int64_t kPart = 256;
   T one;
@@ -100,11 +100,19 @@ void power_beside(int64_t count, void* out, const void* many, const void* elemen
   const Parameter none[2] = {};
   if (!first && simple_power_row<V>(one, count, out, &many, none)) return;
   T equal[kPart];
-  for (T& value : equal) value = one;
+  for (int64_t i = 0; i < kPart && i < count; ++i) equal[i] = one;
   for (int64_t i = 0; i < count; i += kPart) {
     const void* others = static_cast<const T*>(many) + i;
     const void* in[2] = {first ? equal : others, first ? others : equal};
     any_power_row<V>(count - i < kPart ? count - i : kPart, static_cast<T*>(out) + i, in, none);
+  }
+}
+template <class V>
+void power_beside(const BesideRows& all) {
+  for (int64_t r = 0; r < all.rows; ++r) {
+    power_row_beside<V>(all.count, static_cast<char*>(all.out) + r * all.out_step,
+                        static_cast<const char*>(all.many) + r * all.many_step,
+                        static_cast<const char*>(all.element) + r * all.element_step, all.first);
   }
 }
 

@@ -225,21 +225,48 @@ bool functor_row(int64_t count, void* out, const void* const* in, const Paramete
 
 // Two operands of which one is an element that stays in a register.
 template <class F, class M, bool kFirst>
-[[gnu::always_inline]] inline void loop_beside(int64_t count, void* out, const void* many,
-                                               const void* element) {
+[[gnu::always_inline]] inline void loop_beside(const BesideRows& all) {
   using A = Access<M>;
   using V = typename A::Value;
-  const V one = A::spread(element);
-  const auto call = [&](V x) { return kFirst ? F{}(one, x) : F{}(x, one); };
-  const int64_t i = whole_registers<F, M>(count, out, call, many);
-  if (i < count) store_part_as<M>(call(A::load_part(many, i, count - i)), out, i, count - i);
+  constexpr int kAtOnce = kRegistersAtOnce<F, M>;
+  const int64_t count = all.count;
+  const bool steps = kAtOnce > 1 && all.out_step % kVecBytes == 0 &&
+                     takes_steps(count / A::kLanes, all.out, all.many);
+  for (int64_t r = 0; r < all.rows; ++r) {
+    char* const out = static_cast<char*>(all.out) + r * all.out_step;
+    const char* const many = static_cast<const char*>(all.many) + r * all.many_step;
+    const V one = A::spread(static_cast<const char*>(all.element) + r * all.element_step);
+    const auto of = [&](V x) { return kFirst ? F{}(one, x) : F{}(x, one); };
+    const auto call = [&](int64_t i) { return of(A::load(many, i)); };
+    int64_t i = 0;
+    if constexpr (kAtOnce > 1) {
+      if (steps) i = whole_registers<kAtOnce, M>(count, i, out, call);
+    }
+    i = whole_registers<1, M>(count, i, out, call);
+    if (i < count) store_part_as<M>(of(A::load_part(many, i, count - i)), out, i, count - i);
+  }
 }
 template <class F, class M>
-void row_beside(int64_t count, void* out, const void* many, const void* element, bool first) {
-  if (first)
-    loop_beside<F, M, true>(count, out, many, element);
+void row_beside(const BesideRows& all) {
+  if (all.first)
+    loop_beside<F, M, true>(all);
   else
-    loop_beside<F, M, false>(count, out, many, element);
+    loop_beside<F, M, false>(all);
+}
+
+// Three operands of which the second is an element that stays in a register.
+template <class F, class V>
+bool row_alone(int64_t count, void* out, const void* const* in, const Parameter* params) {
+  using A = Access<V>;
+  const V values[2] = {A::parameter(params[0]), A::parameter(params[1])};
+  const V one = A::spread(in[1]);
+  const auto call = [&](V a, V c) { return math::call_functor<F, V>(values, a, one, c); };
+  const int64_t i = whole_registers<F, V>(count, out, call, in[0], in[2]);
+  if (i < count) {
+    store_part(call(A::load_part(in[0], i, count - i), A::load_part(in[2], i, count - i)), out, i,
+               count - i);
+  }
+  return true;
 }
 
 // Checks for operands that the functor refuses, then runs the loop.
@@ -288,6 +315,8 @@ PointwiseKernel instance(DType dtype) {
   }
   if constexpr (kIsLight<F> && sizeof...(kOperand) == 2 && kTakesBeside<V>)
     found.beside = &row_beside<F, V>;
+  if constexpr (sizeof...(kOperand) == 3 && kTakesBeside<V> && requires { F::kSecondAlone; })
+    found.alone = &row_alone<F, V>;
   return found;
 }
 

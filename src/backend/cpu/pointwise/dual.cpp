@@ -12,6 +12,7 @@
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
+#include "backend/cpu/pointwise/past_caches.h"
 #include "backend/cpu/pointwise/pointwise.h"
 #include "backend/cpu/pointwise/walk.h"
 #include "base/parallel.h"
@@ -138,13 +139,13 @@ Status with_number(BinaryOp op, const DualPlan& plan, BesideRow beside, DualRow 
   const void* number = &plan.params[0];
   if (op == BinaryOp::kMultiply || !first) {
     walk(plan, [&](const Block& block) {
-      beside(block.count, block.value, block.operands[k], number, first);
-      beside(block.count, block.tangent, block.tangents[k], number, first);
+      beside({block.count, block.value, block.operands[k], number, first});
+      beside({block.count, block.tangent, block.tangents[k], number, first});
     });
     return kernel::kOk;
   }
   walk(plan, [&](const Block& block) {
-    beside(block.count, block.value, block.operands[1], number, true);
+    beside({block.count, block.value, block.operands[1], number, true});
     const void* in[] = {nullptr, block.operands[1], nullptr, block.tangents[1]};
     row(block.count, block.value, block.tangent, in);
   });

@@ -14,10 +14,21 @@ namespace tsr::cpu {
 using Row = bool (*)(int64_t count, void* out, const void* const* in,
                      const kernel::Parameter* params);
 
-// The row of an op of two operands of which one is a single element, the first if `first`. The
-// element is in the opmath type of the op's dtype.
-using BesideRow = void (*)(int64_t count, void* out, const void* many, const void* element,
-                           bool first);
+// Rows of results of an op of two operands, of which one is a single element for each row: the
+// first operand if `first`. The elements are in the opmath type of the op's dtype. A step leads
+// from a row to the next one, in bytes.
+struct BesideRows {
+  int64_t count;
+  void* out;
+  const void* many;
+  const void* element;
+  bool first;
+  int64_t rows = 1;
+  int64_t out_step = 0;
+  int64_t many_step = 0;
+  int64_t element_step = 0;
+};
+using BesideRow = void (*)(const BesideRows& all);
 
 // A pointwise op on one dtype: the compute dtype of the op or, for some ops, a 16-bit float.
 struct PointwiseKernel {
@@ -25,6 +36,7 @@ struct PointwiseKernel {
   DType result = DType::kBool;    // what the row writes
   const char* refusal = nullptr;  // the error message if the row returns false
   BesideRow beside = nullptr;     // null: the element is repeated in a buffer for `row`
+  Row alone = nullptr;            // of three operands: `row` with one element as the second one
 };
 
 // value[i] = f(a[i], b[i]), and tangent[i] in the direction (t[i], u[i]), for i < count; `in` is

@@ -5,7 +5,6 @@
 #include "backend/cpu/level.h"
 
 #include <immintrin.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@
 #include <numeric>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/pointwise/past_caches.h"
 #include "backend/cpu/pointwise/strided.h"
 #include "base/parallel.h"
 
@@ -126,7 +126,8 @@ class Walk {
     }
     if (needs_no_buffers()) block_ = std::max<int64_t>(plan.numel, 1);
     plain_rows_ = has_plain_rows();
-    if (by_row_ && !plain_rows_ && plan.sizes[plan.ndim - 1] < kShortRow) gather_rows();
+    lone_rows_ = has_lone_rows();
+    if (!plain_rows_ && !lone_rows_) gather_short_rows();
   }
 
   // Runs the whole plan, on as many threads as are worth it.
@@ -135,6 +136,7 @@ class Walk {
  private:
   [[nodiscard]] bool run_part(int64_t begin, int64_t end) const;
   [[nodiscard]] bool run_rows(int64_t begin, int64_t end) const;
+  [[nodiscard]] bool run_lone_rows(int64_t begin, int64_t end) const;
   [[nodiscard]] bool run_bands(int64_t begin, int64_t end) const;
   bool run_tile(Cursor& cursor, int64_t linear, int64_t height, int64_t width, const void** in,
                 Buffers& buffers) const;
@@ -143,7 +145,8 @@ class Walk {
   void find_lone(const RowTypes& types);
   [[nodiscard]] bool needs_no_buffers() const;
   [[nodiscard]] bool has_plain_rows() const;
-  void gather_rows();
+  [[nodiscard]] bool has_lone_rows() const;
+  void gather_short_rows();
   // Whether one element is that of a whole row, for which a buffer has room.
   [[nodiscard]] bool fills_row(const Operand& operand) const {
     const int32_t inner = plan_.ndim - 1;
@@ -152,7 +155,8 @@ class Walk {
   const void* lone_element(const Cursor& cursor, Buffers& buffers) const;
   bool apply(int64_t count, void* out, const void* const* in) const {
     if (lone_ < 0) return kernel_.row(count, out, in, plan_.params);
-    kernel_.beside(count, out, in[1 - lone_], in[lone_], lone_ == 0);
+    if (inputs_ == 3) return kernel_.alone(count, out, in, plan_.params);
+    kernel_.beside({count, out, in[1 - lone_], in[lone_], lone_ == 0});
     return true;
   }
   bool apply_filled(int64_t count, void* out, const void* const* sources, Buffers& buffers) const;
@@ -192,6 +196,7 @@ class Walk {
   bool by_row_ = false;
   bool stream_ = false;
   bool plain_rows_ = false;
+  bool lone_rows_ = false;
   bool tiled_ = false;  // some input is transposed
   int lone_ = -1;       // the input that is one element for each call of the row, if the kernel has
                         // a form for that
@@ -224,11 +229,20 @@ void Walk::find_period() {
 // An input that is one element for a row, or for all, needs no buffer where the kernel takes such
 // an element.
 void Walk::find_lone(const RowTypes& types) {
-  if (kernel_.beside == nullptr || inputs_ != 2) return;
   const int32_t inner = plan_.ndim - 1;
+  const auto is_lone = [&](int k) {
+    if (input_[k].strides[inner] != 0) return false;
+    return input_[k].constant || (plan_.ndim > 1 && period_ == 0);
+  };
+  if (inputs_ == 3) {
+    const bool row_of_its_own = input_[1].constant || by_row_;
+    if (kernel_.alone != nullptr && is_lone(1) && row_of_its_own && input_[1].cast == nullptr)
+      lone_ = 1;
+    return;
+  }
+  if (kernel_.beside == nullptr || inputs_ != 2) return;
   for (int k = 0; k < 2; ++k) {
-    if (input_[k].strides[inner] != 0 || input_[1 - k].strides[inner] == 0) continue;
-    if (!input_[k].constant && (!by_row_ || period_ != 0)) continue;
+    if (!is_lone(k) || input_[1 - k].strides[inner] == 0) continue;
     lone_ = k;
     const DType dtype = kernel::opmath(types.inputs[k]);
     if (plan_.dtypes[k + 1] != dtype)
@@ -266,12 +280,23 @@ bool Walk::has_plain_rows() const {
   return true;
 }
 
-// Several rows a block, in buffers.
-void Walk::gather_rows() {
-  by_row_ = false;
-  if (lone_ < 0 || input_[lone_].constant) return;
+// Several short rows a block, in buffers.
+void Walk::gather_short_rows() {
+  by_row_ &= plan_.sizes[plan_.ndim - 1] >= kShortRow;
+  if (by_row_ || lone_ < 0 || input_[lone_].constant) return;
   lone_ = -1;
   lone_cast_ = nullptr;
+}
+
+// The two innermost dims are rows of one operand, as they lie in memory, each beside an element of
+// the other one. A row fills at least a line of the cache, and a thread has several rows.
+bool Walk::has_lone_rows() const {
+  const int32_t inner = plan_.ndim - 1;
+  if (lone_ < 0 || inputs_ != 2 || inner == 0 || stream_ || lone_cast_ != nullptr) return false;
+  const Operand& many = input_[1 - lone_];
+  if (!output_.unit || output_.cast != nullptr || !many.unit || many.cast != nullptr) return false;
+  const int64_t columns = plan_.sizes[inner];
+  return !input_[lone_].constant && columns * output_.size >= kLine && columns <= kGrain;
 }
 
 // Returns the input elements as the row needs them: contiguous and of its dtype.
@@ -416,6 +441,25 @@ bool Walk::apply_filled(int64_t count, void* out, const void* const* sources,
   return apply(count, out, in);
 }
 
+// Rows [begin, end) of all, in blocks along the last dim but one.
+bool Walk::run_lone_rows(int64_t begin, int64_t end) const {
+  const int32_t last = plan_.ndim - 2;
+  const Operand& many = input_[1 - lone_];
+  const Operand& lone = input_[lone_];
+  Cursor cursor{plan_.ndim - 1, plan_.sizes, {}};
+  cursor.seek(begin);
+  while (begin < end) {
+    const int64_t rows = std::min(end - begin, cursor.left_in_row());
+    kernel_.beside({plan_.sizes[last + 1], output_.data + cursor.offset(output_.strides),
+                    many.data + cursor.offset(many.strides),
+                    lone.data + cursor.offset(lone.strides), lone_ == 0, rows,
+                    output_.strides[last], many.strides[last], lone.strides[last]});
+    cursor.advance_in_row(rows);
+    begin += rows;
+  }
+  return true;
+}
+
 // ---- Transposed inputs: tiles of the two innermost dims ----
 
 // Transposes the inputs of a tile into row buffers, then runs the tile row by row.
@@ -481,8 +525,12 @@ bool Walk::run() const {
     const int64_t rows = plan_.sizes[plan_.ndim - 2];
     count = plan_.numel / (rows * inner) * ((rows + kTransposeTile - 1) / kTransposeTile);
     grain = std::max<int64_t>(1, kGrain / (kTransposeTile * inner));
+  } else if (lone_rows_) {
+    count = plan_.numel / inner;
+    grain = kGrain / inner;
   }
   const auto run = [this](int64_t begin, int64_t end) {
+    if (lone_rows_) return run_lone_rows(begin, end);
     if (plain_rows_) return run_rows(begin, end);
     return tiled_ ? run_bands(begin, end) : run_part(begin, end);
   };
@@ -523,34 +571,6 @@ bool run_few(const ElementwisePlan& plan, Row row) {
 }
 
 }  // namespace
-
-namespace {
-
-int64_t last_cache() {
-  static const int64_t nbytes =
-      std::clamp<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), int64_t{16} << 20, int64_t{64} << 20);
-  return nbytes;
-}
-
-}  // namespace
-
-bool past_caches(int64_t written, int64_t read) {
-  if (written < last_cache() / 4) return false;
-  if (read < written / 2) return written >= 2 * last_cache();
-  return read + written >= last_cache() / 4 * 3;
-}
-
-bool past_caches(const ElementwisePlan& plan) {
-  const int64_t written = plan.numel * itemsize(plan.dtypes[0]);
-  if (written < last_cache() / 4) return false;
-  int64_t read = 0;
-  for (int k = 1; k < plan.operands; ++k) {
-    int64_t bytes = itemsize(plan.dtypes[k]);
-    for (int32_t d = 0; d < plan.ndim; ++d) bytes *= plan.strides[k][d] == 0 ? 1 : plan.sizes[d];
-    read += bytes;
-  }
-  return past_caches(written, read);
-}
 
 Status walk_rows(const ElementwisePlan& plan, const PointwiseKernel& kernel,
                  const RowTypes& types) {

@@ -33,8 +33,8 @@ _ones: dict[Any, Any] = {}
 
 
 def _one_for(input: Any, other: Any, alpha: Any) -> Any:
-    """The 1 with which addcmul adds alpha times a tensor in one pass; None where the product is computed by itself, as for a
-    gradient, whose derivative is simpler that way."""
+    """The 1 with which addcmul adds alpha times a tensor in one pass, as the first factor, which its kernel keeps in a register;
+    None where the product is computed by itself, as for a gradient, whose derivative is simpler that way."""
     if not (isinstance(input, TensorBase) and isinstance(other, TensorBase)) or isinstance(alpha, TensorBase):
         return None
     dtype = input.dtype
@@ -52,7 +52,7 @@ def added(input: Any, other: Any, alpha: Any, out: Any, sign: int = 1) -> Any:
     if alpha != 1:
         one = _one_for(input, other, alpha)
         if one is not None:
-            return _ops.addcmul(input, other, one, value=sign * alpha, out=out)
+            return _ops.addcmul(input, one, other, value=sign * alpha, out=out)
         other = other * alpha
     return _ops.add(input, other, out=out) if sign > 0 else _ops.subtract(input, other, out=out)
 
@@ -61,7 +61,7 @@ def added_here(input: Any, other: Any, alpha: Any, sign: int = 1) -> Any:
     if alpha != 1:
         one = _one_for(input, other, alpha)
         if one is not None:
-            return TensorBase.addcmul_(input, other, one, value=sign * alpha)
+            return TensorBase.addcmul_(input, one, other, value=sign * alpha)
         other = other * alpha
     return TensorBase.add_(input, other) if sign > 0 else TensorBase.subtract_(input, other)
 
