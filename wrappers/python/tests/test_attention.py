@@ -91,14 +91,26 @@ def test_hidden_queries_have_gradient_zero() -> None:
 
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
-def test_short_floats_round_once(dtype: Any) -> None:
-    q, k, v = (normal(2, 300, 8, seed=s, dtype=dtype) for s in range(3))
-    exact = sdpa(*(x.astype(ts.float64) for x in (q, k, v)), is_causal=True)
-    wide = sdpa(*(x.astype(ts.float32) for x in (q, k, v)), is_causal=True)
-    found = sdpa(q, k, v, is_causal=True)
-    assert found.dtype is dtype
-    np.testing.assert_array_equal(found.astype(ts.float32).numpy(), wide.astype(dtype).astype(ts.float32).numpy())
-    np.testing.assert_allclose(found.astype(ts.float64).numpy(), exact.numpy(), rtol=2e-2, atol=1e-2)
+@pytest.mark.parametrize("queries, keys, width", [(300, 300, 8), (45, 270, 64), (130, 31, 33), (1, 1, 1)])
+def test_short_floats_round_once(dtype: Any, queries: int, keys: int, width: int) -> None:
+    q, k, v = (normal(2, n, width, seed=s, dtype=dtype) for s, n in enumerate((queries, keys, keys)))
+    mask = ts.asarray(np.random.default_rng(9).random((queries, keys)) < 0.8) | (ts.arange(keys) == 0)
+    for options in ({"is_causal": True}, {"attn_mask": mask}, {}):
+        exact = sdpa(*(x.astype(ts.float64) for x in (q, k, v)), **options).numpy()
+        found = sdpa(q, k, v, **options)
+        assert found.dtype is dtype
+        # A unit of bfloat16 is 2**-7 of its power of two, one of float16 2**-10: half of it, and a little for the sums.
+        unit = 2.0 ** (np.floor(np.log2(np.abs(exact) + 1e-30)) - (7 if dtype is ts.bfloat16 else 10))
+        assert (np.abs(found.astype(ts.float64).numpy() - exact) <= 0.505 * unit + 2e-6).all()
+
+
+@pytest.mark.parametrize("dtype", [ts.bfloat16, ts.float32])
+def test_an_infinite_value_gives_infinity(dtype: Any) -> None:
+    q, k, v = (normal(2, 70, 40, seed=s, dtype=dtype) for s in range(3))
+    v[0, 3, 5], v[1, 69, 39] = float("inf"), -float("inf")
+    found = sdpa(q, k, v).astype(ts.float32).numpy()
+    assert (found[0, :, 5] == np.inf).all() and (found[1, :, 39] == -np.inf).all()
+    assert np.isfinite(found).sum() == found.size - 140
 
 
 def test_heads_of_a_wider_tensor_are_read_in_place_and_the_result_joins_again() -> None:
@@ -203,7 +215,9 @@ def test_a18_tangent_of_the_forward_pass_is_that_of_the_rule(
 
     value, tangent = value_and_tangent(recorded=False)
     wanted_value, wanted = value_and_tangent(recorded=True)
-    np.testing.assert_array_equal(value, wanted_value)
+    # Only the pass without tangents makes the products of bfloat16 by the processor's tiles.
+    near = {"rtol": 2.0**-7, "atol": 1e-4} if dtype is ts.bfloat16 else {"rtol": 0.0}
+    np.testing.assert_allclose(value, wanted_value, **near)
     np.testing.assert_allclose(tangent, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
 
 

@@ -6,12 +6,17 @@
 // tangent of the output comes from the same walk: with dS the tangent of the scores and the
 // probabilities P it is (P dS) V + P dV - r O, where r is the sum of a row of P dS, and all of
 // these are sums over keys. Dropout's factors belong to P everywhere but in r.
+//
+// Where the processor has tiles for bfloat16, both products are theirs. The scores of a few queries
+// at a time then stay in the first-level cache. A probability has more digits than bfloat16, so it
+// is the sum of two such numbers, and the second product is made with each of them.
 #include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
+#include "backend/cpu/linalg/tiles.h"
 #include "backend/cpu/nn/attention_blocks.h"
 #include "base/parallel.h"
 
@@ -30,7 +35,9 @@ class Forward {
       : plan_(plan),
         blocks_(plan, blas),
         queries_(std::min(plan.queries, kBlockQueries)),
-        keys_(std::min(plan.keys, kBlockKeys)),
+        in_tiles_(std::is_same_v<S, BFloat16> && plan.tangent_output.data == nullptr &&
+                  tiles::available()),
+        keys_(std::min(plan.keys, in_tiles_ ? kTileKeys : kBlockKeys)),
         parts_((plan.queries + queries_ - 1) / queries_),
         dual_(plan.tangent_output.data != nullptr),
         slopes_(dual_ && (plan.tangent_query.data != nullptr || plan.tangent_key.data != nullptr)) {
@@ -39,6 +46,7 @@ class Forward {
   [[nodiscard]] int64_t tasks() const { return attention_matrices(plan_) * parts_; }
   [[nodiscard]] int64_t grain() const { return attention_grain(plan_, queries_); }
   [[nodiscard]] int64_t space_bytes() const {
+    if (in_tiles_) return tile_space_bytes();
     const int64_t duals = dual_ ? 1 : 0;
     return Divided<T>::bytes({queries_ * keys_, queries_, queries_, keys_,
                               widened(queries_ * plan_.width),
@@ -50,6 +58,9 @@ class Forward {
   }
 
   void run(int64_t task, void* memory) const {
+    if constexpr (std::is_same_v<S, BFloat16>) {
+      if (in_tiles_) return run_in_tiles(task, memory);
+    }
     Divided<T> space(memory);
     const int64_t matrix = task / parts_;
     const int64_t first = task % parts_ * queries_;
@@ -164,6 +175,105 @@ class Forward {
     }
   }
 
+  // ---- In tiles ----
+
+  // With so many queries at a time and keys of a block, scores, probabilities and packed operands
+  // stay in the first-level cache.
+  static constexpr int64_t kTileQueries = 32;
+  static constexpr int64_t kTileKeys = 128;
+
+  [[nodiscard]] int64_t tile_space_bytes() const {
+    return Divided<T>::bytes({query_numbers() / 2, key_numbers() / 2, value_numbers() / 2,
+                              kTileQueries * tiles::whole(keys_, tiles::kSide),
+                              kTileQueries * tiles::whole(keys_, tiles::kDepth), queries_, queries_,
+                              keys_, tiles::whole(queries_, tiles::kSide) * value_step()});
+  }
+  [[nodiscard]] int64_t query_step() const { return tiles::whole(plan_.width, tiles::kDepth); }
+  [[nodiscard]] int64_t value_step() const { return tiles::whole(plan_.value_width, tiles::kSide); }
+  [[nodiscard]] int64_t query_numbers() const {
+    return tiles::whole(queries_, tiles::kSide) * query_step();
+  }
+  [[nodiscard]] int64_t key_numbers() const {
+    return tiles::whole(keys_, tiles::kSide) * query_step();
+  }
+  [[nodiscard]] int64_t value_numbers() const {
+    return tiles::whole(keys_, tiles::kDepth) * value_step();
+  }
+
+  // The probabilities of a few queries, as sums of two numbers.
+  struct Halves {
+    BFloat16 *high, *low;
+    int64_t step;
+  };
+
+  void run_in_tiles(int64_t task, void* memory) const {
+    Divided<T> space(memory);
+    const auto take = [&](int64_t count) {
+      return reinterpret_cast<BFloat16*>(space.take(count / 2));
+    };
+    const int64_t matrix = task / parts_;
+    const int64_t first = task % parts_ * queries_;
+    const int64_t count = std::min(queries_, plan_.queries - first);
+    BFloat16* const query = take(query_numbers());
+    BFloat16* const packed_key = take(key_numbers());
+    BFloat16* const packed_value = take(value_numbers());
+    const int64_t score_step = tiles::whole(keys_, tiles::kSide);
+    const Block<T> scores{space.take(kTileQueries * score_step), score_step};
+    const int64_t half_step = tiles::whole(keys_, tiles::kDepth);
+    BFloat16* const halves = take(2 * kTileQueries * half_step);
+    const State state{space.take(queries_), space.take(queries_), space.take(keys_)};
+    const Block<T> out{space.take(tiles::whole(queries_, tiles::kSide) * value_step()),
+                       value_step()};
+    std::fill_n(state.most, count, -std::numeric_limits<T>::infinity());
+    std::fill_n(state.sums, count, T{0});
+    const tiles::Session session;
+    tiles::pad(count, plan_.width, blocks_.place(plan_.query, matrix, first),
+               plan_.query.row_stride, query);
+    const int64_t end = plan_.causal != 0 ? std::min(plan_.keys, first + count) : plan_.keys;
+    for (int64_t key = 0; key < end; key += keys_) {
+      const int64_t columns = std::min(keys_, end - key);
+      tiles::pack_transposed(plan_.width, columns, blocks_.place(plan_.key, matrix, key),
+                             plan_.key.row_stride, packed_key);
+      const bool finite =
+          tiles::pack(columns, plan_.value_width, blocks_.place(plan_.value, matrix, key),
+                      plan_.value.row_stride, packed_value);
+      for (int64_t i = 0; i < count; i += kTileQueries) {
+        const int64_t rows = std::min(kTileQueries, count - i);
+        if (blocks_.seen(first + i + rows - 1, key, columns) == 0) continue;
+        const int64_t lines = tiles::whole(rows, tiles::kSide);
+        tiles::product(lines, tiles::whole(columns, tiles::kSide), query_step(),
+                       query + i * query_step(), query_step(), packed_key, false, scores.data,
+                       score_step);
+        const Halves parts{halves, halves + kTileQueries * half_step, half_step};
+        soften_few(state, i, rows, matrix, first, key, columns, scores, out, parts);
+        const auto add = [&](const BFloat16* part, bool more) {
+          tiles::product(lines, value_step(), tiles::whole(columns, tiles::kDepth), part, half_step,
+                         packed_value, more, out.row(i), value_step());
+        };
+        add(parts.high, key != 0);
+        // What is left of a probability may be negative or 0, so its product with an infinity is
+        // none of the result.
+        if (finite) add(parts.low, true);
+      }
+    }
+    finish(state, matrix, first, count, end, out, Dual{});
+  }
+
+  void soften_few(const State& state, int64_t begin, int64_t count, int64_t matrix, int64_t first,
+                  int64_t key, int64_t columns, const Block<T>& scores, const Block<T>& out,
+                  const Halves& halves) const {
+    for (int64_t i = 0; i < count; ++i) {
+      blocks_.rows().scale(columns, static_cast<T>(plan_.scale), scores.row(i));
+      hide_unseen(first + begin + i, key, columns, scores.row(i));
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const Row row{scores.row(i), nullptr, key == 0 ? nullptr : out.row(begin + i), nullptr};
+      soften(state, begin + i, matrix, first + begin + i, key, columns, row);
+      tiles::split(columns, scores.row(i), halves.high + i * halves.step,
+                   halves.low + i * halves.step);
+    }
+  }
+
   // How many scores of a row are computed of which `seen` count: rows of few different lengths are
   // faster.
   static int64_t computed(int64_t seen, int64_t columns) {
@@ -244,10 +354,12 @@ class Forward {
 
   const AttentionPlan& plan_;
   AttentionBlocks<S> blocks_;
-  int64_t queries_, keys_;  // of a block
-  int64_t parts_;           // blocks of queries in a matrix
-  bool dual_;               // also the tangent of the output
-  bool slopes_;             // the scores have tangents
+  int64_t queries_;  // of a block
+  bool in_tiles_;
+  int64_t keys_;   // of a block
+  int64_t parts_;  // blocks of queries in a matrix
+  bool dual_;      // also the tangent of the output
+  bool slopes_;    // the scores have tangents
 };
 
 Status forward(const AttentionPlan& plan) {

@@ -60,6 +60,13 @@ class AttentionBlocks {
   [[nodiscard]] const kernel::AttentionPlan& plan() const { return plan_; }
   [[nodiscard]] const AttentionRows<T>& rows() const { return rows_; }
 
+  // A row of a matrix in memory.
+  [[nodiscard]] S* place(const kernel::AttentionMatrix& operand, int64_t matrix,
+                         int64_t row) const {
+    return static_cast<S*>(operand.data) + attention_offset(plan_, operand, matrix) +
+           row * operand.row_stride;
+  }
+
   // Rows [first, first + count) of a matrix: in place, or widened into the buffer.
   [[nodiscard]] Block<const T> read(const kernel::AttentionMatrix& operand, int64_t matrix,
                                     int64_t first, int64_t count, int64_t columns,
@@ -157,10 +164,6 @@ class AttentionBlocks {
   }
 
  private:
-  S* place(const kernel::AttentionMatrix& operand, int64_t matrix, int64_t row) const {
-    return static_cast<S*>(operand.data) + attention_offset(plan_, operand, matrix) +
-           row * operand.row_stride;
-  }
   template <class E>
   static const E* gathered(const E* from, int64_t step, int64_t count, E* buffer) {
     if (step == 1) return from;
