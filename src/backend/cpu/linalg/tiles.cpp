@@ -53,11 +53,22 @@ struct alignas(64) Configuration {
 };
 constexpr Configuration kConfiguration;
 
-TSR_TILES void configure() {
+// The instructions for tiles tell the compiler little of the memory that they read and write.
+void finish_accesses() {
+  asm volatile("" ::: "memory");
+}
+
+TSR_TILES void configure(uint8_t* before) {
+  _tile_storeconfig(before);
+  finish_accesses();
   _tile_loadconfig(&kConfiguration);
 }
-TSR_TILES void release() {
-  _tile_release();
+// A palette of 0 means that the tiles were not in use.
+TSR_TILES void restore(const uint8_t* before) {
+  if (before[0] == 0)
+    _tile_release();
+  else
+    _tile_loadconfig(before);
 }
 
 constexpr int64_t kTileSize = kSide * kDepth;  // numbers
@@ -148,11 +159,6 @@ TSR_TILES void block(const Operands& o) {
   if constexpr (kRows == 2 && kColumns == 2) _tile_stored(3, below + kSide, c_bytes);
 }
 
-// The instructions for tiles tell the compiler nothing of the memory that they read and write.
-void finish_accesses() {
-  asm volatile("" ::: "memory");
-}
-
 }  // namespace
 
 bool available() noexcept {
@@ -162,10 +168,10 @@ bool available() noexcept {
 }
 
 Session::Session() noexcept {
-  configure();
+  configure(before_);
 }
 Session::~Session() {
-  release();
+  restore(before_);
 }
 
 TSR_TILES bool pack(int64_t k, int64_t n, const BFloat16* from, int64_t step,

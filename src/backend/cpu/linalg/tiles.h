@@ -22,13 +22,17 @@ constexpr int64_t whole(int64_t count, int64_t part) {
 // AVX-512 they are not used.
 bool available() noexcept;
 
-// The tiles of the calling thread; `product` needs one.
+// The tiles of the calling thread; `product` needs one. Its end gives the tiles the shapes that
+// they had before: other libraries that use tiles may expect them.
 class Session {
  public:
   Session() noexcept;
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+
+ private:
+  alignas(64) uint8_t before_[64];
 };
 
 // The second operand, k x n, as `product` reads it: whole(k, kDepth) * whole(n, kSide) numbers.
