@@ -6,6 +6,7 @@
 
 #include <type_traits>
 
+#include "backend/common/complex.h"
 #include "backend/common/functors_unary.h"  // gelu_tanh_argument
 
 namespace tsr::math {
@@ -40,6 +41,7 @@ struct Add {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
+  static constexpr bool kByPart = true;
   using OnBools = BitwiseOr;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
@@ -50,6 +52,7 @@ struct Subtract {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
+  static constexpr bool kByPart = true;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return a - b;
@@ -122,6 +125,13 @@ struct Minimum {
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return select((a < b) | (a != a), a, b);
+  }
+};
+struct JoinParts {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD Complex<V> operator()(V a, V b) const {
+    return {a, b};
   }
 };
 struct Atan2 {

@@ -15,6 +15,7 @@
 //                       for 16-bit floats and, of two operands, for one that is a single element
 //   kBrief              is a handful of instructions: on the CPU long rows compute several
 //                       registers before they store the first
+//   kByPart             does with the two parts of a complex number what it does with a real one
 //   kSecondAlone        of three operands: has a row for a second one that is a single element
 //   refuses(b), kRefusal integers that its second operand must not be, and what the error says then
 // It is named like its op: the schema's `log_softmax` would be LogSoftmax.
@@ -46,6 +47,7 @@ struct Negative {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   static constexpr bool kBrief = true;
   static constexpr bool kLight = true;
+  static constexpr bool kByPart = true;
   template <class V>
   TSR_HD V operator()(V x) const {
     return -x;

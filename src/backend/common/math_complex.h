@@ -16,26 +16,14 @@ using CD = math::Complex<VD>;
 
 template <class T>
 [[gnu::always_inline]] inline math::Complex<Vec<T>> load_pairs(const T* source) {
-  constexpr int kSize = Vec<T>::kSize;
-  T real[kSize];
-  T imag[kSize];
-  for (int i = 0; i < kSize; ++i) {
-    real[i] = source[2 * i];
-    imag[i] = source[2 * i + 1];
-  }
-  return {Vec<T>::load(real), Vec<T>::load(imag)};
+  const Vec<T> a = Vec<T>::load(source);
+  const Vec<T> b = Vec<T>::load(source + Vec<T>::kSize);
+  return {every_second<0>(a, b), every_second<1>(a, b)};
 }
 template <class T>
 [[gnu::always_inline]] inline void store_pairs(math::Complex<Vec<T>> value, T* target) {
-  constexpr int kSize = Vec<T>::kSize;
-  T real[kSize];
-  T imag[kSize];
-  value.re.store(real);
-  value.im.store(imag);
-  for (int i = 0; i < kSize; ++i) {
-    target[2 * i] = real[i];
-    target[2 * i + 1] = imag[i];
-  }
+  by_turns<0>(value.re, value.im).store(target);
+  by_turns<1>(value.re, value.im).store(target + Vec<T>::kSize);
 }
 
 // ---- Functions ----

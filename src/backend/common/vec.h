@@ -250,6 +250,29 @@ template <int kPlaces, class T>
   return rotate_lanes<kPlaces>(a, std::make_index_sequence<Vec<T>::kSize>());
 }
 
+// The lanes of two registers one behind the other: those at even places (kFirst is 0) or at odd
+// ones (1).
+template <int kFirst, class T, size_t... kLane>
+[[gnu::always_inline]] inline Vec<T> every_second(Vec<T> a, Vec<T> b,
+                                                  std::index_sequence<kLane...>) {
+  return Vec<T>(__builtin_shufflevector(a.v, b.v, (2 * kLane + kFirst)...));
+}
+template <int kFirst, class T>
+[[gnu::always_inline]] inline Vec<T> every_second(Vec<T> a, Vec<T> b) {
+  return every_second<kFirst>(a, b, std::make_index_sequence<Vec<T>::kSize>());
+}
+// The inverse: the lanes of two registers by turns; their lower halves (0) or their upper ones (1).
+template <int kHalf, class T, size_t... kLane>
+[[gnu::always_inline]] inline Vec<T> by_turns(Vec<T> a, Vec<T> b, std::index_sequence<kLane...>) {
+  constexpr size_t kSize = Vec<T>::kSize;
+  return Vec<T>(
+      __builtin_shufflevector(a.v, b.v, (kHalf * kSize / 2 + kLane / 2 + kLane % 2 * kSize)...));
+}
+template <int kHalf, class T>
+[[gnu::always_inline]] inline Vec<T> by_turns(Vec<T> a, Vec<T> b) {
+  return by_turns<kHalf>(a, b, std::make_index_sequence<Vec<T>::kSize>());
+}
+
 // The same bits as lanes of another type of the same width.
 template <class U, class T>
 [[gnu::always_inline]] inline Vec<U> bit_cast_to(Vec<T> a) {

@@ -179,6 +179,7 @@ const char* kernel_name(int32_t id) noexcept {
     case 1358: return "cross_entropy_of_logits";
     case 1359: return "logit_grad";
     case 1360: return "lerp_by";
+    case 1361: return "join_parts";
     case 2181: return "standard_gamma_grad";
     case 2200: return "where";
     case 2201: return "lerp";

@@ -200,6 +200,7 @@ enum class BinaryOp : int32_t {
   kCrossEntropyOfLogits = 1358,  // of a logit a and a target b
   kLogitGrad = 1359,  // of x; p1 where x is not in [p0, 1 - p0]
   kLerpBy = 1360,  // a + p0 (b - a)
+  kJoinParts = 1361,  // the complex number a + i b of real numbers
   kStandardGammaGrad = 2181,
 };
 template <>

@@ -19,7 +19,6 @@
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary_run.h"
 #include "ops/reduce/sum_to.h"
-#include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 
 namespace tsr::ops {
@@ -141,13 +140,6 @@ void check_parts(const Tensor& first, const Tensor& second, const char* first_ar
             " as ", first_arg, ", got ", second.dtype());
 }
 
-// The complex numbers of two tensors that have passed check_parts.
-Tensor joined_parts(const Tensor& real, const Tensor& imag) {
-  const Dims shape = broadcast_shapes(real.sizes(), imag.sizes());
-  const std::array<Tensor, 2> parts{broadcast_to(real, shape), broadcast_to(imag, shape)};
-  return view_as_complex(stack(parts, -1));
-}
-
 }  // namespace
 
 Tensor polygamma(const Tensor& input, int64_t n, Out out) {
@@ -242,13 +234,30 @@ Tensor nan_to_num(const Tensor& input, double nan, std::optional<double> posinf,
 
 Tensor complex(const Tensor& real, const Tensor& imag, Out out) {
   check_parts(real, imag, "real", "imag");
-  return settle(joined_parts(real, imag), out);
+  const Dims shape = broadcast_shapes(real.sizes(), imag.sizes());
+  const DType dtype = real.dtype() == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+  const bool grad = needs_grad(real, imag);
+  Result result = allocate(out, shape, dtype, real.device(), grad, {&real, &imag});
+  if (result.value().numel() != 0) {
+    const kernel::Elementwise walk(result.value(), {real, imag});
+    kernel::launch(kernel::kBinary, real.device(), BinaryOp::kJoinParts, walk.plan());
+  }
+  Tensor output = result.finish();
+  if (grad) {
+    record(output, "ComplexBackward", {real, imag}, {}, TakesBatches{[](Backward& ctx) {
+             if (ctx.needs(0)) ctx.set(0, ops::real(ctx.grad()));
+             if (ctx.needs(1)) ctx.set(1, ops::imag(ctx.grad()));
+           }},
+           [&](Forward& ctx) {
+             ctx.set(0, complex(ctx.tangent_or_zeros(0, real), ctx.tangent_or_zeros(1, imag)));
+           });
+  }
+  return output;
 }
 
 Tensor polar(const Tensor& magnitude, const Tensor& phase, Out out) {
   check_parts(magnitude, phase, "magnitude", "phase");
-  return settle(joined_parts(multiply(magnitude, cos(phase)), multiply(magnitude, sin(phase))),
-                out);
+  return complex(multiply(magnitude, cos(phase)), multiply(magnitude, sin(phase)), out);
 }
 
 Tensor nextafter(const Arg& input, const Arg& other, Out out) {

@@ -77,6 +77,30 @@ def test_a_product_with_one_number_for_each_row_is_added_as_an_expanded_one(widt
     np.testing.assert_array_equal(one, exact(t.addcmul(a, b[0].expand(5, width).contiguous(), whole[2], value=3)))
 
 
+# ---- Complex numbers ----
+
+
+@pytest.mark.parametrize("dtype", [t.float32, t.float64])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_complex_numbers_of_any_length_keep_their_parts_apart(length: int, dtype: t.dtype) -> None:
+    a, b = (t.from_numpy(part).astype(dtype) for part in normal(2, length))
+    x, y = a.numpy(), b.numpy()
+    z = t.complex(a, b)
+    np.testing.assert_array_equal(z.numpy(), x + 1j * y)
+    np.testing.assert_array_equal(t.complex(a.flip(0), b[:1]).numpy(), x[::-1] + 1j * y[:1])
+    np.testing.assert_array_equal((z + t.complex(b, a)).numpy(), (x + y) + 1j * (y + x))
+    np.testing.assert_array_equal((z - t.complex(b, a)).numpy(), (x - y) + 1j * (y - x))
+    np.testing.assert_array_equal((-z).numpy(), -x - 1j * y)
+    np.testing.assert_array_equal((z * z).real.numpy(), x * x - y * y)
+    np.testing.assert_array_equal((z * z).imag.numpy(), x * y + y * x)
+
+
+def test_parts_in_the_memory_of_the_complex_result_are_read_first() -> None:
+    z = t.asarray([1 + 2j, 3 + 4j, 5 + 6j])
+    t.complex(z.imag, z.real, out=z)
+    np.testing.assert_array_equal(z.numpy(), [2 + 1j, 4 + 3j, 6 + 5j])
+
+
 @pytest.mark.parametrize("exponent", [2.0, 3.0, 1.0, 0.5, -0.5, -1.0, 2.5, 0.0])
 @pytest.mark.parametrize("dtype", [t.float32, t.float64])
 def test_a_power_by_one_number_is_that_by_as_many_equal_numbers(exponent: float, dtype: t.dtype) -> None:

@@ -92,6 +92,7 @@ constexpr auto visit_functor(kernel::BinaryOp op, const Visit& visit) {
     case kernel::BinaryOp::kCrossEntropyOfLogits: return visit.template operator()<CrossEntropyOfLogits>();
     case kernel::BinaryOp::kLogitGrad: return visit.template operator()<LogitGrad>();
     case kernel::BinaryOp::kLerpBy: return visit.template operator()<LerpBy>();
+    case kernel::BinaryOp::kJoinParts: return visit.template operator()<JoinParts>();
     case kernel::BinaryOp::kStandardGammaGrad: return visit.template operator()<StandardGammaGrad>();
     default:
       return decltype(visit.template operator()<Add>()){};

@@ -8,19 +8,9 @@
 
 namespace tsr::cpu::TSR_ISA {
 
-template <class T, size_t... kLane>
-[[gnu::always_inline]] inline Lanes<T> split_parts(Vec<T> a, Vec<T> b,
-                                                   std::index_sequence<kLane...>) {
-  return {Vec<T>(__builtin_shufflevector(a.v, b.v, (2 * kLane)...)),
-          Vec<T>(__builtin_shufflevector(a.v, b.v, (2 * kLane + 1)...))};
-}
-template <class T, size_t... kLane>
-[[gnu::always_inline]] inline void join_parts(Lanes<T> a, T* target,
-                                              std::index_sequence<kLane...>) {
-  constexpr size_t kSize = Vec<T>::kSize;
-  Vec<T>(__builtin_shufflevector(a.re.v, a.im.v, (kLane / 2 + kLane % 2 * kSize)...)).store(target);
-  Vec<T>(__builtin_shufflevector(a.re.v, a.im.v, (kSize / 2 + kLane / 2 + kLane % 2 * kSize)...))
-      .store(target + kSize);
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> split_parts(Vec<T> a, Vec<T> b) {
+  return {every_second<0>(a, b), every_second<1>(a, b)};
 }
 // Two registers of interleaved numbers by turns, kGroupLanes / 2 numbers of each: the lanes keep
 // the order of line_of, below. And the numbers of either register again.
@@ -60,27 +50,22 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline Lanes<T> load_parts(const T* source) {
   using V = Vec<T>;
-  return split_parts(V::load(source), V::load(source + V::kSize), LaneSequence<T>());
+  return split_parts(V::load(source), V::load(source + V::kSize));
 }
 template <class T>
 [[gnu::always_inline]] inline void store_parts(Lanes<T> a, T* target) {
-  join_parts(a, target, LaneSequence<T>());
+  by_turns<0>(a.re, a.im).store(target);
+  by_turns<1>(a.re, a.im).store(target + Vec<T>::kSize);
 }
 // Half as many; the other lanes are zero.
 template <class T>
 [[gnu::always_inline]] inline Lanes<T> load_half_parts(const T* source) {
   using V = Vec<T>;
-  return split_parts(V::load(source), V(0), LaneSequence<T>());
-}
-template <class T, size_t... kLane>
-[[gnu::always_inline]] inline void join_half_parts(Lanes<T> a, T* target,
-                                                   std::index_sequence<kLane...>) {
-  constexpr size_t kSize = Vec<T>::kSize;
-  Vec<T>(__builtin_shufflevector(a.re.v, a.im.v, (kLane / 2 + kLane % 2 * kSize)...)).store(target);
+  return split_parts(V::load(source), V(0));
 }
 template <class T>
 [[gnu::always_inline]] inline void store_half_parts(Lanes<T> a, T* target) {
-  join_half_parts(a, target, LaneSequence<T>());
+  by_turns<0>(a.re, a.im).store(target);
 }
 // The first `count` of them, `lane_step` numbers apart; the other lanes are zero.
 template <class T>

@@ -150,7 +150,7 @@ inline constexpr bool kIsBrief = requires {
 // come before the stores of their step are not delayed. (Zen 4 loads 32 bytes without delay.)
 template <class F, class M>
 inline constexpr int kRegistersAtOnce = kIsBrief<F>&& kVecBytes == 64 ? 4 : 1;
-// Complex numbers go through memory on their way to registers: there is nothing to gain.
+// A register of complex numbers is a pair of registers, made of a pair: there is nothing to gain.
 template <class F, class T>
 inline constexpr int kRegistersAtOnce<F, math::Complex<T>> = 1;
 
@@ -269,6 +269,12 @@ bool row_alone(int64_t count, void* out, const void* const* in, const Parameter*
   return true;
 }
 
+// A functor that takes the two parts of complex numbers by themselves has the row of real numbers.
+template <class F, class V, int... kOperand>
+bool parts_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
+  return functor_row<F, V, kOperand...>(2 * count, out, in, params);
+}
+
 // Checks for operands that the functor refuses, then runs the loop.
 template <class F, class V, int... kOperand>
 bool checked_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
@@ -296,6 +302,15 @@ inline constexpr bool kIsIntegral = false;
 template <class T>
 inline constexpr bool kIsIntegral<Vec<T>> = std::is_integral_v<T>;
 
+template <class V>
+inline constexpr bool kIsComplex = false;
+template <class V>
+inline constexpr bool kIsComplex<math::Complex<V>> = true;
+template <class F>
+inline constexpr bool kTakesParts = requires {
+  requires F::kByPart;
+};
+
 // The types of which one operand may be a single element without a buffer.
 template <class V>
 inline constexpr bool kTakesBeside =
@@ -307,6 +322,8 @@ PointwiseKernel instance(DType dtype) {
   PointwiseKernel found{&functor_row<F, V, kOperand...>, dtype, nullptr};
   if constexpr (kIsMask<Result>)
     found.result = DType::kBool;
+  else if constexpr (kIsComplex<Result> && !kIsComplex<V>)
+    found.result = dtype == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
   else if constexpr (!std::is_same_v<Result, V>)
     found.result = real_dtype(dtype);  // a magnitude
   if constexpr (kIsIntegral<V> && requires { F::kRefusal; }) {
@@ -354,7 +371,10 @@ PointwiseKernel serve(DType dtype) {
       if (dtype == DType::kBFloat16) return short_instance<F, Brain16, kOperand...>(dtype);
     }
   }
-  if constexpr (kHas(math::kComplexes)) {
+  if constexpr (kHas(math::kComplexes) && kTakesParts<F>) {
+    if (dtype == DType::kComplex64) return {&parts_row<F, VF, kOperand...>, dtype, nullptr};
+    if (dtype == DType::kComplex128) return {&parts_row<F, VD, kOperand...>, dtype, nullptr};
+  } else if constexpr (kHas(math::kComplexes)) {
     if (dtype == DType::kComplex64) return instance<F, math::Complex<VF>, kOperand...>(dtype);
     if (dtype == DType::kComplex128) return instance<F, math::Complex<VD>, kOperand...>(dtype);
   }

@@ -84,7 +84,8 @@ __device__ V parameter(const Parameter& bytes) {
   }
 }
 
-// ---- Results: values of the storage, masks as bytes, magnitudes of complex numbers ----
+// ---- Results: values of the storage, masks as bytes, magnitudes of complex numbers, complex
+// numbers of two real ones ----
 
 template <class S, class R>
 struct ResultOf {
@@ -96,6 +97,12 @@ requires std::is_integral_v<R>
 struct ResultOf<S, R> {
   using Type = uint8_t;
   __device__ static Type of(R result) { return result != 0 ? 1 : 0; }
+};
+template <class S, class T>
+requires(
+    !std::is_same_v<ComplexNumber<T>, typename S::Value>) struct ResultOf<S, ComplexNumber<T>> {
+  using Type = Pair<T>;
+  __device__ static Type of(ComplexNumber<T> result) { return Paired<T>::store(result); }
 };
 template <class S, class R>
 requires std::is_same_v<R, typename S::Value>
