@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,25 @@ def test_parts_in_the_memory_of_the_complex_result_are_read_first() -> None:
     z = t.asarray([1 + 2j, 3 + 4j, 5 + 6j])
     t.complex(z.imag, z.real, out=z)
     np.testing.assert_array_equal(z.numpy(), [2 + 1j, 4 + 3j, 6 + 5j])
+
+
+# ---- Integers ----
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int32, np.uint32, np.int16, np.uint8])
+@pytest.mark.parametrize("length", [3, 17, 400])
+def test_divisors_and_multiples_of_numbers_of_any_size(length: int, dtype: Any) -> None:
+    kind, draw = np.iinfo(dtype), np.random.default_rng(length)
+    ends = np.array([0, 1, kind.min, kind.max, kind.max - 1, 12, 18, 64], dtype)
+    for sets in ((ends, ends), (np.arange(1000).astype(dtype), ends), (draw.integers(kind.min, kind.max, 99, dtype),) * 2):
+        a, b = (draw.choice(numbers, length) for numbers in sets)
+        divisors = [math.gcd(int(x), int(y)) for x, y in zip(a, b)]
+        multiples = [abs(int(x)) // max(d, 1) * abs(int(y)) for x, y, d in zip(a, b, divisors)]
+        wrapped = np.array([number % 2**kind.bits for number in multiples], np.uint64).astype(dtype)
+        found = t.gcd(t.from_numpy(a), t.from_numpy(b)).numpy()
+        np.testing.assert_array_equal(found, np.array(divisors, np.uint64).astype(dtype))
+        least = t.lcm(t.from_numpy(a), t.from_numpy(b)).numpy()
+        np.testing.assert_array_equal(least, np.where(wrapped.astype(np.int64) < 0, -wrapped, wrapped) if kind.min else wrapped)
 
 
 @pytest.mark.parametrize("exponent", [2.0, 3.0, 1.0, 0.5, -0.5, -1.0, 2.5, 0.0])
