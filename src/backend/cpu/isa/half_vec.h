@@ -31,14 +31,24 @@ typedef uint16_t Halves __attribute__((vector_size(kVecBytes / 2)));
 [[gnu::always_inline]] inline VF load_bfloat(const uint16_t* source) {
   return bit_cast_to<float>(shift_left<16>(widen_halves(source)));
 }
+// The upper half of each word.
+[[gnu::always_inline]] inline void store_upper_halves(Vec<uint32_t> words, uint16_t* target) {
+#if defined(__AVX512F__)
+  alignas(64) static constexpr uint16_t kOdd[32] = {1,  3,  5,  7,  9,  11, 13, 15,
+                                                    17, 19, 21, 23, 25, 27, 29, 31};
+  const __m512i moved =
+      _mm512_permutexvar_epi16(_mm512_load_si512(kOdd), reinterpret_cast<__m512i>(words.v));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), _mm512_castsi512_si256(moved));
+#else
+  narrow_halves(bit_cast_to<int32_t>(shift_right<16>(words)), target);
+#endif
+}
 [[gnu::always_inline]] inline void store_bfloat(VF value, uint16_t* target) {
   using U = Vec<uint32_t>;
   const U word = bit_cast_to<uint32_t>(value);
-  const U high = shift_right<16>(word);
-  const U rounded = shift_right<16>(word + U(0x7fff) + (high & U(1)));
+  const U rounded = word + ((shift_right<16>(word) & U(1)) + U(0x7fff));
   const Mask<float> nan = value != value;
-  const U chosen((nan.v ? (high | U(0x40)).v : rounded.v));
-  narrow_halves(bit_cast_to<int32_t>(chosen), target);
+  store_upper_halves(U(nan.v ? (word | U(0x400000)).v : rounded.v), target);
 }
 
 #if defined(__AVX512F__)
