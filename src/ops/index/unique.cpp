@@ -314,7 +314,7 @@ Tensor slices_as_rows(const Tensor& input, int64_t axis) {
 // Columns are ranked one after the other: in parallel, on every device, and in the host's memory
 // faster for few of them.
 RowOrder ordered_slices(const Tensor& rows) {
-  constexpr int64_t kFewColumns = 16;
+  constexpr int64_t kFewColumns = 8;
   if (rows.device().is_cpu() && rows.size(1) > kFewColumns) return order_of_rows(rows);
   const Tensor ranks = column_ranks(contiguous(matrix_transpose(rows)));
   const Tensor order = argsort(ranks, 0);

@@ -107,3 +107,79 @@ def test_functions_of_three_operands(width: int) -> None:
         assert np.array_equal(found, a + b * c), (name, other)
         chosen = ts.where(ts.from_numpy(a) > 20, ts.from_numpy(b), ts.from_numpy(c)).numpy()
         assert np.array_equal(chosen, np.where(a > 20, b, c)), (name, other)
+
+
+# ---- Rows that an index takes, writes or adds to ----
+
+
+@pytest.mark.parametrize("width", (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 31, 33, 130))
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_are_taken_and_written_by_an_index(dtype: str, width: int) -> None:
+    table, index = numbers(dtype, 11, width), RNG.integers(-11, 11, 40)
+    places = ts.from_numpy(index)
+    whole, wide = ts.from_numpy(table), numbers(dtype, 11, 2 * width + 1)
+    for array, x in ((table, whole), (wide[:, 1 : width + 1], ts.from_numpy(wide)[:, 1 : width + 1])):
+        assert np.array_equal(ts.take(x, places, axis=0).numpy(), array[index])
+        assert np.array_equal(x[places].numpy(), array[index])
+    order = RNG.permutation(11)[:7]
+    rows = numbers(dtype, 7, width)
+    for array in (table.copy(), wide.copy()[:, 1 : width + 1]):
+        x = ts.from_numpy(array)
+        x[ts.from_numpy(order)] = ts.from_numpy(rows)  # shares the array's memory
+        expected = table.copy() if array.shape == table.shape and array.base is None else wide[:, 1 : width + 1].copy()
+        expected[order] = rows
+        assert np.array_equal(array, expected)
+
+
+@pytest.mark.parametrize("width", (1, 2, 3, 8, 16, 17, 40))
+@pytest.mark.parametrize("dtype", ("int32", "float32", "float64", "complex64"))
+def test_rows_are_added_to_the_rows_of_an_index(dtype: str, width: int) -> None:
+    base, index, rows = numbers(dtype, 6, width), RNG.integers(0, 6, 50), numbers(dtype, 50, width)
+    found = ts.index_add(ts.from_numpy(base), 0, ts.from_numpy(index), ts.from_numpy(rows)).numpy()
+    expected = base.copy()
+    np.add.at(expected, index, rows)
+    assert np.array_equal(found, expected)  # whole numbers: exact in any order
+    if dtype == "float32":
+        half = ts.index_add(ts.from_numpy(base).astype(ts.bfloat16), 0, ts.from_numpy(index[:4]), ts.from_numpy(rows[:4]).astype(ts.bfloat16))
+        expected = base.copy()
+        np.add.at(expected, index[:4], rows[:4])
+        assert np.array_equal(half.astype(ts.float32).numpy(), ts.from_numpy(expected).astype(ts.bfloat16).astype(ts.float32).numpy())
+
+
+@pytest.mark.parametrize("width", (1, 3, 16, 40))
+def test_many_rows_are_taken_and_written_by_several_threads(width: int) -> None:
+    count = 150_000 // width
+    table, index = numbers("float32", 5000, width), RNG.integers(0, 5000, count)
+    threads = ts.get_num_threads()
+    try:
+        for ts_threads in (1, 3):
+            ts.set_num_threads(ts_threads)
+            assert np.array_equal(ts.take(ts.from_numpy(table), ts.from_numpy(index), axis=0).numpy(), table[index])
+            order = RNG.permutation(count)
+            target, rows = np.zeros((count, width), np.float32), numbers("float32", count, width)
+            x = ts.from_numpy(target)
+            x[ts.from_numpy(order)] = ts.from_numpy(rows)
+            assert np.array_equal(target[order], rows)
+    finally:
+        ts.set_num_threads(threads)
+
+
+# ---- Scans of few columns ----
+
+
+@pytest.mark.parametrize("columns", (1, 2, 3, 8, 31, 32, 33))
+@pytest.mark.parametrize("dtype", ("int64", "uint8", "float32", "float64"))
+def test_running_sums_and_products_of_matrices_with_few_columns(dtype: str, columns: int) -> None:
+    a = RNG.integers(0, 3, (70, columns)).astype(dtype)
+    a = a * np.array(0.5, dtype) - 1 if dtype.startswith("float") else a
+    wide = ts.from_numpy(np.repeat(a, 2, axis=1))[:, ::2]
+    for axis in (0, 1):
+        for ours, theirs in ((ts.cumulative_sum, np.cumsum), (ts.cumulative_prod, np.cumprod)):
+            expected = theirs(a.astype(np.float64 if dtype.startswith("float") else np.int64), axis)
+            found = ours(ts.from_numpy(a), axis)
+            assert np.array_equal(found.numpy(), expected.astype(found.numpy().dtype)), (axis, theirs)
+            assert np.array_equal(ours(wide, axis).numpy(), found.numpy())
+            assert np.array_equal(ours(ts.from_numpy(np.asfortranarray(a)), axis).numpy(), found.numpy())
+    if dtype == "float32":
+        zeros = ts.full((4, columns), -0.0)
+        assert np.signbit(ts.cumulative_sum(zeros, 0).numpy()).all() and np.signbit(ts.cumulative_sum(zeros, 1).numpy()).all()

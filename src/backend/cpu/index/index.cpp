@@ -200,6 +200,19 @@ struct Fold {
     }
     for (int64_t i = 0; i < count; ++i) one(values + i * step, elements + i * stride);
   }
+  template <class F>
+  static void with_row(int64_t count, F&& function) {
+    constexpr int64_t kFew = 64 / kSize;  // for which a call would cost more than the elements
+    if (count <= kFew) {
+      function([=](std::byte* values, std::byte* elements) {
+        for (int64_t i = 0; i < count; ++i) one(values + i * kSize, elements + i * kSize);
+      });
+    } else {
+      function([=](std::byte* values, std::byte* elements) {
+        row(count, values, kSize, elements, kSize);
+      });
+    }
+  }
 };
 
 // ---- Dividing the work ----

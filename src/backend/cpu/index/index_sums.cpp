@@ -64,6 +64,12 @@ struct AccumulateWide {
       rows_of<IndexRows>().add_float(part, elements + i * kElement, numbers);
     }
   }
+  template <class F>
+  static void with_row(int64_t count, F&& function) {
+    function([=](std::byte* values, std::byte* elements) {
+      row(count, values, kSize, elements, kElement);
+    });
+  }
 };
 
 template <class S>

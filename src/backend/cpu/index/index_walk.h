@@ -94,6 +94,13 @@ struct Get {
                   int64_t stride) {
     copy_strided(count, sizeof(T), values, step, elements, stride);
   }
+  // Calls a function with the move of one row whose elements are contiguous.
+  template <class F>
+  static void with_row(int64_t count, F&& function) {
+    with_copy_of(count * kSize, [&](auto copy) {
+      function([=](std::byte* values, std::byte* elements) { copy(values, elements); });
+    });
+  }
 };
 
 template <class T>
@@ -105,6 +112,12 @@ struct Put {
   static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
                   int64_t stride) {
     copy_strided(count, sizeof(T), elements, stride, values, step);
+  }
+  template <class F>
+  static void with_row(int64_t count, F&& function) {
+    with_copy_of(count * kSize, [&](auto copy) {
+      function([=](std::byte* values, std::byte* elements) { copy(elements, values); });
+    });
   }
 };
 
@@ -228,6 +241,26 @@ void shared_row(const Part& part, const Place& place, int64_t count) {
   Move::row(count, place.at[0], place.step[0], place.at[1] + offset, place.step[1]);
 }
 
+// Rows of contiguous elements, each with one index of one index array: what a row costs beside its
+// elements is a few instructions. `steps` are those from row to row.
+template <class Move>
+void shared_rows(const Part& part, const Place& place, int64_t rows, int64_t count,
+                 const int64_t* steps) {
+  const int64_t below = reach_below(part.plan, 0);
+  const int64_t size = part.plan.indexed_sizes[0];
+  const int64_t stride = part.plan.indexed_strides[0];
+  const int64_t low = part.low;
+  const int64_t high = part.high;
+  Move::with_row(count, [&](auto move) {
+    for (int64_t r = 0; r < rows; ++r) {
+      int64_t position = 0;
+      if (!wrap(place.at[2] + r * steps[2], below, size, position)) continue;
+      if (Move::kWrites && (position < low || position >= high)) continue;
+      move(place.at[0] + r * steps[0], place.at[1] + r * steps[1] + position * stride);
+    }
+  });
+}
+
 // Returns false if an index is outside the array.
 template <class Move>
 bool walk_part(const Part& part, int64_t begin, int64_t end) {
@@ -235,17 +268,27 @@ bool walk_part(const Part& part, int64_t begin, int64_t end) {
   const int32_t inner = walk.ndim - 1;
   Place place;
   bool shared = true;
+  int64_t steps[kernel::kMaxOperands] = {};  // from row to row
   for (int32_t k = 0; k < walk.operands; ++k) {
     place.step[k] = walk.strides[k][inner];
+    if (inner > 0) steps[k] = walk.strides[k][inner - 1];
     shared = shared && (k < 2 || place.step[k] == 0);
   }
+  const bool plain = shared && inner > 0 && part.plan.indices == 1 &&
+                     place.step[0] == Move::kSize && place.step[1] == Move::kElement;
   Cursor cursor{walk.ndim, part.sizes, {}};
   cursor.seek(begin);
   while (begin < end) {
     const int64_t count = std::min(end - begin, cursor.left_in_row());
     for (int32_t k = 0; k < walk.operands; ++k)
       place.at[k] = part.data[k] + cursor.offset(walk.strides[k]);
-    if (shared) {
+    if (plain && count == part.sizes[inner]) {
+      const int64_t rows =
+          std::min((end - begin) / count, part.sizes[inner - 1] - cursor.index[inner - 1]);
+      shared_rows<Move>(part, place, rows, count, steps);
+      cursor.index[inner - 1] += rows - 1;
+      begin += (rows - 1) * count;
+    } else if (shared) {
       shared_row<Move>(part, place, count);
     } else if (!scattered_row<Move>(part, place, count)) {
       return false;

@@ -235,31 +235,6 @@ void copy_strided(int64_t count, int64_t size, void* to, int64_t to_stride, cons
 
 namespace {
 
-constexpr int64_t kRegister = 16;
-// Longer rows are copied by memcpy, whose call is then the smaller part.
-constexpr int64_t kLongRow = 512;
-
-// Copies the first and the last bytes of a row of sizeof(T) to 2 * sizeof(T) bytes, which overlap:
-// no byte outside the row is read or written.
-template <class T>
-[[gnu::always_inline]] inline void copy_ends(int64_t nbytes, std::byte* to, const std::byte* from) {
-  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-  T first, last;
-  std::memcpy(&first, from, sizeof(T));
-  std::memcpy(&last, from + nbytes - kSize, sizeof(T));
-  std::memcpy(to, &first, sizeof(T));
-  std::memcpy(to + nbytes - kSize, &last, sizeof(T));
-}
-
-// Calls a function with the type whose size is that of half a short row, rounded up.
-template <class F>
-void with_half(int64_t nbytes, F&& function) {
-  if (nbytes >= 8) return function(uint64_t{});
-  if (nbytes >= 4) return function(uint32_t{});
-  if (nbytes >= 2) return function(uint16_t{});
-  function(uint8_t{});
-}
-
 // Copies rows of `nbytes` contiguous bytes from one step to another.
 void copy_rows(int64_t rows, int64_t nbytes, std::byte* to, int64_t to_step, const std::byte* from,
                int64_t from_step) {
@@ -270,22 +245,9 @@ void copy_rows(int64_t rows, int64_t nbytes, std::byte* to, int64_t to_step, con
       std::memcpy(to + done, to, static_cast<size_t>(std::min(done, all - done)));
     return;
   }
-  if (nbytes > kLongRow) {
-    for (int64_t r = 0; r < rows; ++r)
-      std::memcpy(to + r * to_step, from + r * from_step, static_cast<size_t>(nbytes));
-    return;
-  }
-  if (nbytes < kRegister) {
-    return with_half(nbytes, [&](auto half) {
-      for (int64_t r = 0; r < rows; ++r)
-        copy_ends<decltype(half)>(nbytes, to + r * to_step, from + r * from_step);
-    });
-  }
-  for (int64_t r = 0; r < rows; ++r, to += to_step, from += from_step) {
-    for (int64_t k = 0; k + kRegister < nbytes; k += kRegister)
-      std::memcpy(to + k, from + k, kRegister);
-    std::memcpy(to + nbytes - kRegister, from + nbytes - kRegister, kRegister);
-  }
+  with_copy_of(nbytes, [&](auto copy) {
+    for (int64_t r = 0; r < rows; ++r) copy(to + r * to_step, from + r * from_step);
+  });
 }
 
 // A register of 16 bytes full of one element.

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kernel/contract.h"
 
@@ -38,6 +39,50 @@ inline constexpr int64_t kTransposeTile = 16;
 // inside.
 void transpose(int64_t rows, int64_t columns, int64_t size, void* to, int64_t to_step,
                const void* from, int64_t from_step);
+// ---- Short rows ----
+
+// Longer rows are copied by memcpy, whose call is then the smaller part.
+inline constexpr int64_t kLongRow = 512;
+inline constexpr int64_t kRegister = 16;
+
+// Calls a function with the type whose size is that of half a row of at most 15 bytes, rounded up.
+template <class F>
+void with_half(int64_t nbytes, F&& function) {
+  if (nbytes >= 8) return function(uint64_t{});
+  if (nbytes >= 4) return function(uint32_t{});
+  if (nbytes >= 2) return function(uint16_t{});
+  function(uint8_t{});
+}
+
+// Calls a function with copy(to, from), which copies `nbytes` contiguous bytes and whose way is
+// chosen once for many rows. Its registers overlap at the end of a row: no byte outside of it is
+// read or written.
+template <class F>
+void with_copy_of(int64_t nbytes, F&& function) {
+  if (nbytes < kRegister) {
+    return with_half(nbytes, [&](auto half) {
+      function([=](std::byte* to, const std::byte* from) {
+        auto first = half, last = half;
+        const int64_t end = nbytes - static_cast<int64_t>(sizeof(half));
+        std::memcpy(&first, from, sizeof(half));
+        std::memcpy(&last, from + end, sizeof(half));
+        std::memcpy(to, &first, sizeof(half));
+        std::memcpy(to + end, &last, sizeof(half));
+      });
+    });
+  }
+  if (nbytes > kLongRow) {
+    return function([=](std::byte* to, const std::byte* from) {
+      std::memcpy(to, from, static_cast<size_t>(nbytes));
+    });
+  }
+  function([=](std::byte* to, const std::byte* from) {
+    for (int64_t k = 0; k + kRegister < nbytes; k += kRegister)
+      std::memcpy(to + k, from + k, kRegister);
+    std::memcpy(to + nbytes - kRegister, from + nbytes - kRegister, kRegister);
+  });
+}
+
 // Copies `count` elements, from the cursor on, to a contiguous buffer, or back.
 void gather(const Cursor& cursor, int64_t count, int64_t size, void* to, const void* base,
             const int64_t* strides);

@@ -210,6 +210,7 @@ Status scan(const ScanPlan& plan) {
   if (plan.numel == 0 || plan.axis_size == 0) return kernel::kOk;
   if (plan.op == ScanOp::kMax || plan.op == ScanOp::kMin) return scan_extrema(plan);
   if (plan.op == ScanOp::kLogSumExp) return scan_log_sum_exp(plan);
+  if (scan_short(plan)) return kernel::kOk;
   const Scan scan_of(plan);
   deal_lines(
       plan,

@@ -45,6 +45,8 @@ void deal_lines(const kernel::ScanPlan& plan, Along along, Across across) {
   });
 }
 
+// Sums and products of matrices with few columns; false where the plan is none of these.
+bool scan_short(const kernel::ScanPlan& plan);
 kernel::Status scan_extrema(const kernel::ScanPlan& plan);
 kernel::Status scan_log_sum_exp(const kernel::ScanPlan& plan);
 
