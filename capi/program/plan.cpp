@@ -209,6 +209,8 @@ void Plan::try_keeping(Call& call) {
       if (!is_target) versions.emplace_back(tensor.storage().get(), tensor.version());
     }
   }
+  // What has no bytes may have no memory, and memcpy and memcmp take no null pointer.
+  std::erase_if(targets, [](const Tensor& target) { return bytes_of(target).size() == 0; });
   std::vector<std::vector<std::byte>> before, after;
   const auto save = [&](std::vector<std::vector<std::byte>>& to) {
     for (const Tensor& target : targets) {

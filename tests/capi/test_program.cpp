@@ -164,6 +164,17 @@ TEST(Program, P17_writes_an_input_in_place) {
   }
 }
 
+TEST(Program, P17_of_empty_tensors_runs_again) {
+  const Tensor x(reals(TSR_FLOAT32, {0}, {}));
+  const Program program = recorded(x, [](tsr_tensor in, tsr_tensor* y) {
+    Tensor copy;
+    ok(tsr_clone(in, copy.slot()));
+    ok(tsr_add_scalar_inplace(copy, TSR_F64(1)));
+    ok(tsr_multiply(copy, copy, y));
+  });
+  for (int round = 0; round < 4; ++round) same(run(program, x), reals(TSR_FLOAT32, {0}, {}));
+}
+
 TEST(Program, P17_makes_a_constant_of_data_of_the_host) {
   const Tensor x = vector({1, 2, 3, 4});
   const Program program = recorded(x, [](tsr_tensor in, tsr_tensor* y) {
