@@ -9,7 +9,9 @@ import argparse
 import os
 import random
 import resource
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -114,13 +116,20 @@ def main() -> int:
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     start = time.monotonic()
-    library = Library(options.library, f"fuzz_last_call_{options.seed}.txt")
+    path = os.path.abspath(options.library)
+    # For the trail, and for what functions write under the names that they get. A crash leaves it.
+    folder = tempfile.mkdtemp(prefix="tessera_fuzz_")
+    os.chdir(folder)
+    print(f"in {folder}", flush=True)
+    library = Library(path, f"fuzz_last_call_{options.seed}.txt")
     session = Session(library, options.seed, options.only)
     if options.step >= 0:
         session.batch(range(options.step, options.step + 1))
     else:
         session.run(options.calls)
     library.close()
+    os.chdir("/")
+    shutil.rmtree(folder)
     seconds = time.monotonic() - start
     print(
         f"{session.calls} calls ({session.succeeded} ops succeeded), {len(session.faults)} kinds of faults, {seconds:.1f} s"
