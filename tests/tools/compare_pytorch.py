@@ -115,7 +115,7 @@ def function_of(info: object) -> object:
     if with_our_module(op) is not op:
         return with_our_module(op)
     if info.name.startswith("__"):
-        return lambda *args: attribute(ours.Tensor, info.name)(*args)
+        return lambda first, *rest: attribute(first, info.name)(*rest)
     name = getattr(op, "__name__", info.name)
     for root, path in ((ours, info.name), (ours, name)):
         try:

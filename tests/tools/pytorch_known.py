@@ -57,4 +57,38 @@ ON_PURPOSE = [
 ]
 
 # The same of the transforms of functions, mixed precision and the programs of pytorch_autograd_scenes.py.
-TRANSFORMS_ON_PURPOSE: list[tuple[str, str]] = []
+TRANSFORMS_ON_PURPOSE = [
+    (r"^cholesky_(inverse|solve) ", r"^value"),
+    (r"^(linalg\.(cholesky|cholesky_ex|eigh)|triangular_solve) (jvp|linearize|jacfwd|hessian)", r"^value"),
+    (r"ctc_loss (vjp|rows|per_sample|autocast gradient)", r"^value"),
+    (r"^nextafter (vjp|jvp|linearize|jac|rows|per_sample|autocast gradient)", r"^value|^length"),
+    (r"^(normal|bernoulli|fill|linalg\.matrix_power)[a-z._]* autocast gradient", r"^length"),
+    (r"^as_strided", r""),  # inside vmap strides count in the memory of one sample; PyTorch has no rule for as_strided_scatter
+    (r"^mvlgamma", r"^value"),  # of samples outside of its domain
+    (r"^roll ", r"^value: .*\[\], "),  # PyTorch rolls the batch
+    (r"^addbmm_ ", r"^error: ShapeError"),  # which keeps its shape
+    (r"^linalg\.pinv vmap", r"^shape"),  # PyTorch loses the batch of empty matrices
+    (r"^searchsorted (vmap|loop|nested|chunks)", r"sorter="),  # the batch has sorters that do not sort
+    (r"^cdist rows", r"^value"),  # PyTorch's differs from its own loop
+    (r"layer_norm hessian", r"^value"),  # of one element, which is 0
+    (r"^scatter_reduce\.prod jacfwd", r"^value"),  # PyTorch's is 0
+    (r"^logcumsumexp ", r"^value.*e-0[67]"),  # PyTorch's has 6 digits
+    (r"^masked\.log(addexp|sumexp) ", r"nan"),
+    (r"linear_cross_entropy\.chunked", r"^value|setup_context"),  # PyTorch's is no composition
+    (r"(mm|matmul__|matmul|bilinear|conv_transpose.d|attention) autocast", r"^value"),  # sums of 16 bits in another order
+    (r"^(cov|corrcoef|linalg\.pinv)[a-z.]* autocast", r"^value|same dtype|scalar type|2 or more dimensions"),  # in float32 here
+    (r"^nn\.functional\.(batch|instance)_norm ", r"would change running_mean"),
+    (r"^index_put loop|one_hot loop", r"^(not implemented|error)"),  # a shape that depends on the data
+    (r"embedding loop", r"to change in place"),  # with max_norm, which writes
+    # What PyTorch's transforms lack, or refuse for reasons of their own.
+    (r"", r"no error: PyTorch says .*([Bb]atching rule|vmap|forward AD|forward gradient|channels_last|INTERNAL ASSERT|functorch)"),
+    (r"", r"no error: PyTorch says .*(data-dependent|\.item\(\)|dynamic shape|data pointer|expected all outputs to be real|size 0)"),
+    (r"^(masked_select|prod|linalg\.(det|norm)) (jac|hessian|rows|vjp)", r"no error"),
+    (r"(view_as_complex|complex) (jac|hessian)", r"no error"),
+    (r"^(view_as_complex|ormqr|put|take)", r"no error"),
+    # Programs.
+    (r"^functional\..*forward-mode\)\[1\]", r"^value"),  # PyTorch's result requires grad
+    (r"^grad_options\[9\]", r"^shape"),  # of the zeros, which have the batch here
+    (r"^hooks_on_captured\[1\]", r"^value"),  # what the hooks of the tensor made of the gradient
+    (r"^dual_numbers\[12\]|^function_errors\[11\]", r"refused, not done"),  # a tangent of another dtype, a forward without tensors
+]

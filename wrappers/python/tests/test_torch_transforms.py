@@ -214,6 +214,9 @@ def test_nodes_and_tensors_tell_their_numbers() -> None:
     node = y.grad_fn
     assert node._sequence_nr() > node.next_functions[0][0]._sequence_nr()
     assert node._input_metadata[0].shape == (4,)
+    assert type(node._saved_result) is torch.Tensor
+    with pytest.raises(AttributeError, match="no attribute"):
+        _ = node.nothing
 
 
 def test_materialized_gradients_need_allow_unused() -> None:

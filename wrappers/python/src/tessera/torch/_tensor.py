@@ -254,6 +254,9 @@ class Node(_nodes.Node):
     def saved_tensors(self) -> tuple[Any, ...]:
         return tuple(retyped(super().saved_tensors))
 
+    def __getattr__(self, name: str) -> Any:
+        return retyped(super().__getattr__(name))
+
     def _sequence_nr(self) -> int:
         return self.sequence_nr
 
