@@ -47,6 +47,7 @@ def in_full(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+@functools.lru_cache(512)
 def sums_products(equation: str, count: int) -> bool:
     """Whether an equation of einsum sums products of two operands, which autocast casts; what only multiplies or only sums it
     does not."""
@@ -60,7 +61,7 @@ def sums_products(equation: str, count: int) -> bool:
 
 def powers(input: Any, n: int, out: Any) -> Any:
     """torch.linalg.matrix_power: an inverse, and what is no product, are not cast."""
-    if not _is_on() or n > 1:
+    if n > 1 or not _is_on():
         return linalg.matrix_power(input, n, out=out)
     if n > -2:
         return uncast(linalg.matrix_power)(input, n, out=out)
