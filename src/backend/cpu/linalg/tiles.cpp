@@ -112,8 +112,7 @@ TSR_TILES void transpose_words(const __m512i rows[16], __m512i out[16]) {
 }
 
 struct Operands {
-  const BFloat16* a;
-  int64_t a_step;
+  Left a;
   const BFloat16* b;
   int64_t k;
   float* c;
@@ -121,10 +120,11 @@ struct Operands {
   bool add;
 };
 
-// One block of c of kRows by kColumns tiles, which stay in registers over all of k.
-template <int kRows, int kColumns>
+// One block of c of kRows by kColumns tiles, which stay in registers over all of k. kSum: the first
+// operand has two parts.
+template <int kRows, int kColumns, bool kSum>
 TSR_TILES void block(const Operands& o) {
-  const int64_t a_bytes = o.a_step * 2;
+  const int64_t a_bytes = o.a.step * 2;
   const int64_t c_bytes = o.c_step * 4;
   float* const below = o.c + kSide * o.c_step;
   if (o.add) {
@@ -140,18 +140,26 @@ TSR_TILES void block(const Operands& o) {
   }
   const BFloat16* b = o.b;
   for (int64_t k = 0; k < o.k; k += kDepth, b += kTileSize) {
-    _tile_loadd(4, o.a + k, a_bytes);
     _tile_loadd(6, b, 64);
+    if constexpr (kColumns == 2) _tile_loadd(7, b + o.k * kSide, 64);
+    _tile_loadd(4, o.a.high + k, a_bytes);
     _tile_dpbf16ps(0, 4, 6);
+    if constexpr (kColumns == 2) _tile_dpbf16ps(1, 4, 7);
     if constexpr (kRows == 2) {
-      _tile_loadd(5, o.a + kSide * o.a_step + k, a_bytes);
+      _tile_loadd(5, o.a.high + kSide * o.a.step + k, a_bytes);
       _tile_dpbf16ps(2, 5, 6);
     }
-    if constexpr (kColumns == 2) {
-      _tile_loadd(7, b + o.k * kSide, 64);
-      _tile_dpbf16ps(1, 4, 7);
-    }
     if constexpr (kRows == 2 && kColumns == 2) _tile_dpbf16ps(3, 5, 7);
+    if constexpr (kSum) {
+      _tile_loadd(4, o.a.low + k, a_bytes);
+      _tile_dpbf16ps(0, 4, 6);
+      if constexpr (kColumns == 2) _tile_dpbf16ps(1, 4, 7);
+    }
+    if constexpr (kSum && kRows == 2) {
+      _tile_loadd(5, o.a.low + kSide * o.a.step + k, a_bytes);
+      _tile_dpbf16ps(2, 5, 6);
+    }
+    if constexpr (kSum && kRows == 2 && kColumns == 2) _tile_dpbf16ps(3, 5, 7);
   }
   _tile_stored(0, o.c, c_bytes);
   if constexpr (kColumns == 2) _tile_stored(1, o.c + kSide, c_bytes);
@@ -216,12 +224,16 @@ TSR_TILES void pack_transposed(int64_t k, int64_t n, const BFloat16* from, int64
   finish_accesses();
 }
 
-TSR_TILES void pad(int64_t rows, int64_t columns, const BFloat16* from, int64_t step,
+TSR_TILES void pad(int64_t rows, int64_t columns, float factor, const BFloat16* from, int64_t step,
                    BFloat16* to) noexcept {
   for (int64_t row = 0; row < whole(rows, kSide); ++row) {
-    for (int64_t column = 0; column < columns; column += kDepth, to += kDepth) {
-      const __mmask32 present = row < rows ? first_numbers(columns - column) : __mmask32{0};
-      _mm512_storeu_si512(to, _mm512_maskz_loadu_epi16(present, from + row * step + column));
+    for (int64_t column = 0; column < whole(columns, kDepth); column += kSide, to += kSide) {
+      const __mmask16 present = row < rows ? first_lanes(columns - column) : __mmask16{0};
+      const __m256i numbers = _mm256_maskz_loadu_epi16(present, from + row * step + column);
+      const __m512 wide =
+          _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(numbers), 16));
+      const auto scaled = (__m256i)_mm512_cvtneps_pbh(_mm512_mul_ps(wide, _mm512_set1_ps(factor)));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), scaled);
     }
   }
   finish_accesses();
@@ -239,18 +251,23 @@ TSR_TILES void split(int64_t count, const float* row, BFloat16* high, BFloat16* 
   finish_accesses();
 }
 
-void product(int64_t m, int64_t n, int64_t k, const BFloat16* a, int64_t a_step,
-             const BFloat16* packed, bool add, float* c, int64_t c_step) noexcept {
+void product(int64_t m, int64_t n, int64_t k, const Left& a, const BFloat16* packed, bool add,
+             float* c, int64_t c_step) noexcept {
   finish_accesses();
+  const bool sum = a.low != nullptr;
   for (int64_t j = 0; j < n; j += 2 * kSide) {
     const bool two_columns = j + kSide < n;
     for (int64_t i = 0; i < m; i += 2 * kSide) {
-      const Operands o{a + i * a_step, a_step, packed + j * k, k, c + i * c_step + j, c_step, add};
-      const bool two_rows = i + kSide < m;
-      if (two_rows)
-        two_columns ? block<2, 2>(o) : block<2, 1>(o);
+      const Left rows{a.high + i * a.step, sum ? a.low + i * a.step : nullptr, a.step};
+      const Operands o{rows, packed + j * k, k, c + i * c_step + j, c_step, add};
+      if (i + kSide < m && two_columns)
+        sum ? block<2, 2, true>(o) : block<2, 2, false>(o);
+      else if (i + kSide < m)
+        sum ? block<2, 1, true>(o) : block<2, 1, false>(o);
+      else if (two_columns)
+        sum ? block<1, 2, true>(o) : block<1, 2, false>(o);
       else
-        two_columns ? block<1, 2>(o) : block<1, 1>(o);
+        sum ? block<1, 1, true>(o) : block<1, 1, false>(o);
     }
   }
   finish_accesses();

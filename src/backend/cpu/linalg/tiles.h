@@ -41,16 +41,22 @@ bool pack(int64_t k, int64_t n, const BFloat16* from, int64_t step, BFloat16* pa
 // The same from the transposed matrix, n x k.
 void pack_transposed(int64_t k, int64_t n, const BFloat16* from, int64_t step,
                      BFloat16* packed) noexcept;
-// Copies rows and fills them up with zeros to whole(columns, kDepth), which is also their new step.
-// Rows up to whole(rows, kSide) become zero.
-void pad(int64_t rows, int64_t columns, const BFloat16* from, int64_t step, BFloat16* to) noexcept;
+// Copies rows times a factor and fills them up with zeros to whole(columns, kDepth), which is also
+// their new step. Rows up to whole(rows, kSide) become zero.
+void pad(int64_t rows, int64_t columns, float factor, const BFloat16* from, int64_t step,
+         BFloat16* to) noexcept;
 
 // high + low is the row but for its last 8 bits: of each number the nearest bfloat16, and that of
 // what is left. Both are filled up with zeros to whole(count, kDepth).
 void split(int64_t count, const float* row, BFloat16* high, BFloat16* low) noexcept;
 
-// c = a b, or c += a b. All sizes are those of whole tiles; steps are between rows.
-void product(int64_t m, int64_t n, int64_t k, const BFloat16* a, int64_t a_step,
-             const BFloat16* packed, bool add, float* c, int64_t c_step) noexcept;
+// The first operand: m x k, with a step between rows; `low` is added to it, or null.
+struct Left {
+  const BFloat16 *high, *low;
+  int64_t step;
+};
+// c = a b, or c += a b. All sizes are those of whole tiles.
+void product(int64_t m, int64_t n, int64_t k, const Left& a, const BFloat16* packed, bool add,
+             float* c, int64_t c_step) noexcept;
 
 }  // namespace tsr::cpu::tiles

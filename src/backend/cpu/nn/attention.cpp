@@ -200,6 +200,12 @@ class Forward {
     return tiles::whole(keys_, tiles::kDepth) * value_step();
   }
 
+  // Whether queries times the scale are as they would be without it: a power of two rounds nothing.
+  [[nodiscard]] bool scales_exactly() const {
+    int exponent = 0;
+    return std::frexp(plan_.scale, &exponent) == 0.5 && exponent > -16 && exponent <= 1;
+  }
+
   // The probabilities of a few queries, as sums of two numbers.
   struct Halves {
     BFloat16 *high, *low;
@@ -227,8 +233,9 @@ class Forward {
     std::fill_n(state.most, count, -std::numeric_limits<T>::infinity());
     std::fill_n(state.sums, count, T{0});
     const tiles::Session session;
-    tiles::pad(count, plan_.width, blocks_.place(plan_.query, matrix, first),
-               plan_.query.row_stride, query);
+    const bool scaled = scales_exactly();
+    tiles::pad(count, plan_.width, scaled ? static_cast<T>(plan_.scale) : T{1},
+               blocks_.place(plan_.query, matrix, first), plan_.query.row_stride, query);
     const int64_t end = plan_.causal != 0 ? std::min(plan_.keys, first + count) : plan_.keys;
     for (int64_t key = 0; key < end; key += keys_) {
       const int64_t columns = std::min(keys_, end - key);
@@ -242,18 +249,19 @@ class Forward {
         if (blocks_.seen(first + i + rows - 1, key, columns) == 0) continue;
         const int64_t lines = tiles::whole(rows, tiles::kSide);
         tiles::product(lines, tiles::whole(columns, tiles::kSide), query_step(),
-                       query + i * query_step(), query_step(), packed_key, false, scores.data,
-                       score_step);
+                       {query + i * query_step(), nullptr, query_step()}, packed_key, false,
+                       scores.data, score_step);
+        if (!scaled) {
+          for (int64_t row = 0; row < rows; ++row)
+            blocks_.rows().scale(columns, static_cast<T>(plan_.scale), scores.row(row));
+        }
         const Halves parts{halves, halves + kTileQueries * half_step, half_step};
         soften_few(state, i, rows, matrix, first, key, columns, scores, out, parts);
-        const auto add = [&](const BFloat16* part, bool more) {
-          tiles::product(lines, value_step(), tiles::whole(columns, tiles::kDepth), part, half_step,
-                         packed_value, more, out.row(i), value_step());
-        };
-        add(parts.high, key != 0);
         // What is left of a probability may be negative or 0, so its product with an infinity is
         // none of the result.
-        if (finite) add(parts.low, true);
+        tiles::product(lines, value_step(), tiles::whole(columns, tiles::kDepth),
+                       {parts.high, finite ? parts.low : nullptr, half_step}, packed_value,
+                       key != 0, out.row(i), value_step());
       }
     }
     finish(state, matrix, first, count, end, out, Dual{});
@@ -263,7 +271,6 @@ class Forward {
                   int64_t key, int64_t columns, const Block<T>& scores, const Block<T>& out,
                   const Halves& halves) const {
     for (int64_t i = 0; i < count; ++i) {
-      blocks_.rows().scale(columns, static_cast<T>(plan_.scale), scores.row(i));
       hide_unseen(first + begin + i, key, columns, scores.row(i));
     }
     for (int64_t i = 0; i < count; ++i) {
