@@ -101,8 +101,13 @@ class SmallVector {
     for (; first != last; ++first) emplace_back(*first);
   }
 
+  // A loop of its own: std::equal calls memcmp, which costs more than a few elements do.
   friend bool operator==(const SmallVector& a, const SmallVector& b) noexcept {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    if (a.size_ != b.size_) return false;
+    for (size_t i = 0; i < a.size_; ++i) {
+      if (!(a.data_[i] == b.data_[i])) return false;
+    }
+    return true;
   }
 
  private:
