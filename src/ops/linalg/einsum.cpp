@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "ops/create/copy.h"
+#include "ops/linalg/contract.h"
 #include "ops/linalg/einsum_equation.h"
 #include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
@@ -176,6 +177,13 @@ Operand multiply_pair(const Operand& a, const Operand& b, const Roles& roles,
                                Dims{batch, inner, count(roles.columns, sizes)});
   Dims shape;
   for (const int label : order) shape.push_back(sizes[static_cast<size_t>(label)]);
+  // A product of matrices costs more than the numbers of a short row and a short column.
+  constexpr int64_t kShort = 256;
+  if (roles.rows.empty() && roles.columns.empty() && batch > 1 && inner <= kShort &&
+      !is_complex(left.dtype())) {
+    const Dims vectors{batch, inner};
+    return {reshape(vecdot(reshape(left, vectors), reshape(right, vectors)), shape), order};
+  }
   return {reshape(matmul(left, right), shape), order};
 }
 
