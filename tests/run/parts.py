@@ -57,5 +57,6 @@ PARTS = (
     Part("random-programs", "python", ("extension",), full=True),
     Part("fuzz-functions", "fuzz", ("build-release",), full=True),
     Part("fuzz-safetensors", "fuzz", ("build-release",), full=True),
+    Part("fuzz-asan", "fuzz", ("build-asan",), full=True),
     Part("numpy2", "python", ("extension",), full=True),
 )
