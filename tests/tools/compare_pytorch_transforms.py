@@ -397,6 +397,9 @@ class CustomPair(TransformPair):
             return self.ours[function.__self__.__name__].apply
         return types.FunctionType(function.__code__, self.ours)
 
+    def vmap_(self) -> None:
+        """The forms in place are functions of their own here."""
+
     def function(self) -> None:
         self.compare(self.key, lambda: self.call(self.info.op), lambda: self.call(self.mine, Copies()))
 

@@ -82,10 +82,14 @@ TRANSFORMS_ON_PURPOSE = [
     (r"embedding loop", r"to change in place"),  # with max_norm, which writes
     # What PyTorch's transforms lack, or refuse for reasons of their own.
     (r"", r"no error: PyTorch says .*([Bb]atching rule|vmap|forward AD|forward gradient|channels_last|INTERNAL ASSERT|functorch)"),
-    (r"", r"no error: PyTorch says .*(data-dependent|\.item\(\)|dynamic shape|data pointer|expected all outputs to be real|size 0)"),
-    (r"^(masked_select|prod|linalg\.(det|norm)) (jac|hessian|rows|vjp)", r"no error"),
+    (r"", r"no error: PyTorch says .*(data-dependent|\.item\(\)|dynamic shape|data pointer|xpected all outputs to be real|size 0)"),
+    (r"^(masked_select|prod|linalg\.(det|norm)[a-z._]*) (jac|hessian|rows|vjp)", r"no error"),
     (r"(view_as_complex|complex) (jac|hessian)", r"no error"),
     (r"^(view_as_complex|ormqr|put|take)", r"no error"),
+    (r"^__r", r"NotImplementedType"),  # a tensor leaves the operator to the sample
+    (r"^narrow loop", r"^not implemented"),  # a start that depends on the data
+    (r"^CubeGenVmap.* linearize", r"^value"),  # whose backward is not the derivative of its forward
+    (r"max_unpool.d linearize", r"^value"),  # of several elements in one place: the transpose of a gradient that each of them gets
     # Programs.
     (r"^functional\..*forward-mode\)\[1\]", r"^value"),  # PyTorch's result requires grad
     (r"^grad_options\[9\]", r"^shape"),  # of the zeros, which have the batch here

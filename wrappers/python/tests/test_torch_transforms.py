@@ -458,3 +458,54 @@ def test_gradcheck_of_a_function_that_is_constant() -> None:
     assert torch.autograd.gradcheck(lambda a: torch.ones(2, dtype=torch.float64), (x,))
     assert torch.autograd.gradcheck(lambda a: a.to(torch.int64), (x,))
     assert not torch.autograd.gradcheck(lambda a: a.detach() * 2, (x,), raise_exception=False)
+
+
+# ---- custom functions ----
+
+
+class Product(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return x * y
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        x, y = ctx.saved_tensors
+        return grad * y, grad * x
+
+    @staticmethod
+    def jvp(ctx: Any, first: Any, second: Any) -> Any:
+        x, y = ctx.saved_tensors
+        return first * y + x * second
+
+
+@pytest.mark.parametrize("shapes", [((4,), (3, 4)), ((1, 4), (3, 4)), ((), (3,))])
+def test_a_generated_rule_sums_what_broadcasting_repeated(shapes: Any) -> None:
+    x, y = torch.randn(3, *shapes[0]), torch.randn(3, *shapes[1])
+    gradient = func.grad(lambda a, b: (Product.apply(a, b) ** 2).sum(), argnums=(0, 1))
+    for got, wanted in zip(torch.vmap(gradient)(x, y), each(gradient, x, y)):
+        assert got.shape == wanted.shape
+        np.testing.assert_allclose(got.numpy(), wanted.numpy(), 1e-5, 1e-5)
+
+
+def test_a_tensor_without_tangent_has_zeros_in_jvp() -> None:
+    x, y = torch.tensor([1.0, 2]), torch.tensor([3.0, 4])
+    assert func.jvp(lambda a: Product.apply(a, y), (x,), (torch.ones(2),))[1].tolist() == [3, 4]
+    assert func.jvp(lambda b: Product.apply(x, b), (y,), (torch.ones(2),))[1].tolist() == [1, 2]
+    assert func.hessian(lambda a: Product.apply(a, a).sum())(x).tolist() == [[2, 0], [0, 2]]
+
+
+def test_an_index_of_a_sample_without_axes() -> None:
+    x, source, index = torch.tensor([1.0, 2]), torch.tensor([3.0, 4]), torch.tensor([0])
+    for run in (
+        lambda a, b: a.index_add(0, index, b), lambda a, b: a.index_copy(0, index, b), lambda a, b: a.index_fill(0, index, 5.0),
+        lambda a, b: a.index_reduce(0, index, b, "prod"),
+    ):  # fmt: skip
+        same(torch.vmap(run)(x, source), each(run, x, source))

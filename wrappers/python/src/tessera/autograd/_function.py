@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
+from .. import _ops
 from .._constants import NODE_ONCE_DIFFERENTIABLE, NODE_UNDEFINED_GRADS
 from .._core import TensorBase, attach_node, is_same, needs_grad, saved_tensors
 from .._errors import ArgumentTypeError, AutogradError, NotSupportedError
@@ -86,6 +87,7 @@ class Function:
     """
 
     generate_vmap_rule = False
+    _zero_tangents = False  # whether jvp gets zeros, as PyTorch's, for tensors without a tangent
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -194,6 +196,8 @@ def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output
     if cls.jvp is not Function.jvp:
         flags |= _HAS_JVP
     caller = _Caller(cls, ctx, len(args), places, kinds)
+    if flags & _HAS_JVP and cls._zero_tangents and ctx._materialize and lib.tsr_forward_level() >= 0:
+        caller.likes = [(x.shape, x.dtype, x.device) for x in inputs]
     name = cls.__name__ + "Backward"
     attach_node(inputs, ctx._dirty, ctx._constant, ctx._saved, defined, name, caller, flags)
     ctx._saved = ctx._dirty = ctx._constant = ()
@@ -204,12 +208,13 @@ def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output
 class _Caller:
     """The callable of the node: calls backward with its ctx and checks the results."""
 
-    __slots__ = ("cls", "count", "ctx", "defined", "places")
+    __slots__ = ("cls", "count", "ctx", "defined", "likes", "places")
 
     def __init__(
         self, cls: type[Function], ctx: FunctionCtx, count: int, places: list[int], defined: list[bool]
     ) -> None:
         self.cls, self.ctx, self.count, self.places, self.defined = cls, ctx, count, places, defined
+        self.likes: list[Any] = []  # shape, dtype and device of the inputs, where zeros are made of them
 
     def __call__(self, node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(grads) != len(self.defined):
@@ -244,6 +249,9 @@ class _Caller:
         tangents: list[Any] = [None] * self.count
         for place, tangent in zip(self.places, given):
             tangents[place] = tangent
+        for place, tangent, (shape, dtype, device) in zip(self.places, given, self.likes):
+            if tangent is None and (dtype.is_floating_point or dtype.is_complex):
+                tangents[place] = _ops.zeros(shape, dtype=dtype, device=device)
         found = self.cls.jvp(self.ctx, *tangents)
         results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
         name = self.cls.__name__ + ".jvp"

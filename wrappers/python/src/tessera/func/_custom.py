@@ -132,6 +132,7 @@ def _on_batch(cls: type[Function], args: tuple[Any, ...], inputs: tuple[Any, ...
             inner = ctx.inner = _BatchCtx(ctx)
             inner.begin(level)
             samples = tuple(make(b, level) if v else b for b, v in zip(batches, varying))
+            ctx.shapes = [tuple(s.shape) if is_tensor(s) else () for s in samples]
             if cls.setup_context is Function.setup_context:
                 result = cls.forward(inner, *samples, **kwargs)
             else:
@@ -147,7 +148,8 @@ def _on_batch(cls: type[Function], args: tuple[Any, ...], inputs: tuple[Any, ...
                 ctx.inner.begin(now)
                 back = cls.backward(ctx.inner, *[None if g is None else make(g, now) for g in grads])
                 back = back if isinstance(back, tuple) else tuple(back) if isinstance(back, list) else (back,)
-                return tuple(_gradient(g, v, now) for g, v in zip(back, [*varying, *[True] * len(back)]))
+                fitting = [_summed_to(g, shape) for g, shape in zip(back, ctx.shapes)] + list(back[len(ctx.shapes) :])
+                return tuple(_gradient(g, v, now) for g, v in zip(fitting, [*varying, *[True] * len(back)]))
 
     if cls.jvp is not Function.jvp:
 
@@ -168,6 +170,16 @@ def _whole(item: Any, level: Level) -> Any:
     if of_level(item, level):
         return physical(item)
     return _ops.expand(item, (level.samples, *item.shape)) if is_tensor(item) else item
+
+
+def _summed_to(grad: Any, shape: tuple[int, ...]) -> Any:
+    """The gradient of a sample without what broadcasting repeated, which only the sample's shape tells."""
+    if not is_tensor(grad) or tuple(grad.shape) == shape or grad.ndim < len(shape):
+        return grad
+    front = grad.ndim - len(shape)
+    ones = [front + i for i, size in enumerate(shape) if size == 1 and grad.shape[front + i] != 1]
+    summed = _ops.sum(grad, ones, keepdims=True) if ones else grad
+    return _ops.sum(summed, list(range(front))) if front else summed
 
 
 def _gradient(grad: Any, varying: bool, level: Level) -> Any:

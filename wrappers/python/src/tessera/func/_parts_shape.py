@@ -263,11 +263,19 @@ def masked_fill(made: Call) -> Any:
 @part("index_add", "index_add_", "index_copy", "index_copy_", "index_reduce", "index_reduce_", "index_fill", "index_fill_")
 def index_add(made: Call) -> Any:
     if rank_of(made.given["input"]) == 0:
-        return loop(made)
+        return _of_a_number(made)
     if made.of("index") or made.of("value"):
         return _by_positions(made)
     names = tuple(n for n in ("input", "source") if n in made.given)
     return made.batched(**expanded(made, names), **{_axis_name(made): shifted(made.name, _axis(made), rank_of(made.given["input"]))})
+
+
+def _of_a_number(made: Call) -> Any:
+    """The operator on samples of no axes, as on lines of one number."""
+    if made.name.endswith("_") or any(rank_of(made.given[n]) > 1 for n in ("index", "source") if n in made.given):
+        return loop(made)
+    lines = {n: _ops.reshape(made.given[n], (-1,)) for n in ("input", "index", "source") if n in made.given}
+    return _ops.reshape(call(made.name, {**made.given, **lines}), ())
 
 
 def _by_positions(made: Call) -> Any:

@@ -87,6 +87,8 @@ class _Ctx:
 class Function(_autograd.Function):
     """PyTorch's base of custom functions: static methods forward(ctx, ...) and backward(ctx, *grads)."""
 
+    _zero_tangents = True
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = cls.__dict__
