@@ -217,6 +217,10 @@ def test_nodes_and_tensors_tell_their_numbers() -> None:
     assert type(node._saved_result) is torch.Tensor
     with pytest.raises(AttributeError, match="no attribute"):
         _ = node.nothing
+    edge = torch.autograd.graph.get_gradient_edge(y)
+    for backward in (lambda: torch.autograd.backward(edge), lambda: torch.autograd.grad(edge, x)):
+        with pytest.raises(TypeError, match="got a GradientEdge"):
+            backward()
 
 
 def test_materialized_gradients_need_allow_unused() -> None:

@@ -28,6 +28,8 @@ Grads = Union["Tensor", Sequence[Union["Tensor", None]], None]
 
 
 def _many(given: Any, what: str, holes: bool = False) -> list[Any]:
+    if isinstance(given, GradientEdge):
+        raise ArgumentTypeError(f"{what}: expected Tensors, got a GradientEdge, which can only be an input")
     items = [given] if isinstance(given, TensorBase) else as_list(given, what)
     for item in items:
         if not isinstance(item, TensorBase) and not (holes and item is None):
