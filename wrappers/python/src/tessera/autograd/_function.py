@@ -186,7 +186,7 @@ def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output
         is_tensor = isinstance(item, TensorBase)
         if is_tensor:
             # An input that is returned unchanged would lose its own graph, so the output is an alias of it.
-            item = item.detach() if any(is_same(item, k) for k in known) else item
+            item = _ops.detach(item) if any(is_same(item, k) for k in known) else item
             defined.append(item)
         kinds.append(is_tensor)
         results.append(item)

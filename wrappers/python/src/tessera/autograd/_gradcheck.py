@@ -233,7 +233,7 @@ def _check(function: Callable[..., Any], items: tuple[Any, ...], o: _Options) ->
     if not any(output.requires_grad for output in outputs):
         for p in places if outputs else ():
             for number, numeric in enumerate(j.numerical(function, items, p, o.eps, len(outputs))):
-                if numeric.size and not np.allclose(numeric, 0, atol=o.atol):
+                if not np.allclose(numeric, 0, atol=o.atol):
                     raise GradcheckError(f"gradcheck(): no output requires grad, but output {number} depends on input {p}")
         return
     (_compare_projected if o.fast_mode else _compare_whole)(function, items, places, outputs, o)
