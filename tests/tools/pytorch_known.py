@@ -78,8 +78,9 @@ TRANSFORMS_ON_PURPOSE = [
     (r"(mm|matmul__|matmul|bilinear|conv_transpose.d|attention) autocast", r"^value"),  # sums of 16 bits in another order
     (r"^(cov|corrcoef|linalg\.pinv)[a-z.]* autocast", r"^value|same dtype|scalar type|2 or more dimensions"),  # in float32 here
     (r"^nn\.functional\.(batch|instance)_norm ", r"would change running_mean"),
-    (r"^index_put loop|one_hot loop", r"^(not implemented|error)"),  # a shape that depends on the data
-    (r"embedding loop", r"to change in place"),  # with max_norm, which writes
+    (r"^index_fill vmap", r"^value"),  # PyTorch gives all samples the value of the last one
+    (r"^(index_put|__getitem__) loop|one_hot loop", r"^(not implemented|error)"),  # a shape that depends on the data
+    (r"embedding(_bag)? loop", r"to change in place"),  # with max_norm, which writes
     # What PyTorch's transforms lack, or refuse for reasons of their own.
     (r"", r"no error: PyTorch says .*([Bb]atching rule|vmap|forward AD|forward gradient|channels_last|INTERNAL ASSERT|functorch)"),
     (r"", r"no error: PyTorch says .*(data-dependent|\.item\(\)|dynamic shape|data pointer|xpected all outputs to be real|size 0)"),
