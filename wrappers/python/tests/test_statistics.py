@@ -170,3 +170,23 @@ def test_areas_that_float32_can_hold_do_not_overflow_as_their_doubles() -> None:
     for widths in (None, ts.arange(4, dtype=ts.float32)):
         np.testing.assert_allclose(ts.cumulative_trapezoid(y, widths).numpy(), np.array([1e38, 2e38, 3e38]), 1e-6)
     np.testing.assert_allclose(ts.trapezoid(y, ts.arange(4, dtype=ts.float32)).item(), 3e38, 1e-6)
+
+
+@pytest.mark.parametrize("n", [3, 33, 255, 1024, 2047, 2048, 3136, 4095, 4096, 6145, 10001])
+def test_the_sum_of_a_row_does_not_depend_on_the_rows_beside_it(n: int) -> None:
+    rng = np.random.default_rng(n)
+    wide = rng.standard_normal((67, n + 5)).astype(np.float32)
+    rows = np.ascontiguousarray(wide[:, :n])
+    exact = rows.astype(np.float64).sum(1)
+    threads = ts.get_num_threads()
+    try:
+        found = []
+        for count in (1, 2, 3):
+            ts.set_num_threads(count)
+            found.append(ts.asarray(rows).sum(1).numpy())
+    finally:
+        ts.set_num_threads(threads)
+    alone = [ts.asarray(row).sum().item() for row in rows]
+    for other in (*found[1:], np.array(alone, np.float32), ts.asarray(wide)[:, :n].sum(1).numpy()):
+        np.testing.assert_array_equal(found[0], other)
+    np.testing.assert_allclose(found[0], exact, 1.2e-7)

@@ -6,6 +6,7 @@
 #include "backend/common/generated/visit_reduce.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/reduce_fold_pairs.h"
+#include "backend/cpu/isa/reduce_short.h"
 
 namespace tsr::cpu::TSR_ISA {
 namespace {
@@ -90,8 +91,13 @@ constexpr auto across_of() {
 
 template <class Loops>
 ReduceKernel make_kernel(DType element) {
-  ReduceKernel kernel{&Loops::along, across_of<Loops>(), &start_states<Loops>, &merge_states<Loops>,
-                      &finish_states<Loops>};
+  ReduceKernel kernel{};
+  kernel.along = &Loops::along;
+  if constexpr (requires { requires Loops::kPairs; }) kernel.along_pair = &Loops::along_pair;
+  kernel.across = across_of<Loops>();
+  kernel.start = &start_states<Loops>;
+  kernel.merge = &merge_states<Loops>;
+  kernel.finish = &finish_states<Loops>;
   kernel.element = element;
   kernel.result = kResult<ResultOf<Loops>>;
   kernel.words = sizeof(typename Loops::State) / sizeof(int64_t);

@@ -189,7 +189,12 @@ void Reduction::fold_rows(Cursor& cursor, int64_t count, int64_t* states) const 
     const int64_t run = std::min(count - j, cursor.left_in_row());
     const auto* row =
         static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.kept_input_strides);
-    for (const int64_t end = j + run; j < end; ++j, row += step)
+    const int64_t end = j + run;
+    if (kernel_.along_pair != nullptr && plan_.reduced_numel <= kLongRun) {
+      for (; j + 2 <= end; j += 2, row += 2 * step)
+        kernel_.along_pair(plan_.reduced_numel, row, step, states + j, plan_.params);
+    }
+    for (; j < end; ++j, row += step)
       change_state(states, j, [&](int64_t* state) { fold_row(row, state); });
     cursor.advance_in_row(run);
   }
