@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _ops, linalg
 from .._core import TensorBase
+from .._creation import arange
 from .._dtypes import bool_, float32, float64, int32, int64, uint64
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, ShapeError
 from .._interop import asarray
@@ -267,7 +268,7 @@ def _rows_after(pivots: Any, rows: int) -> list[list[int]]:
 
 def _rows_of_samples(pivots: Any, rows: int) -> Any:
     """The same for the samples of vmap, whose numbers are not known: one exchange after the other in all of them."""
-    places = pivots.new_zeros((*pivots.shape[:-1], rows), dtype=int64) + _ops.arange(rows, dtype=int64, device=pivots.device)
+    places = pivots.new_zeros((*pivots.shape[:-1], rows), dtype=int64) + arange(rows, dtype=int64, device=pivots.device)
     for step in range(pivots.shape[-1]):
         other = _ops.astype(pivots[..., step : step + 1], int64) - 1
         here = places[..., step : step + 1].clone()
