@@ -43,12 +43,59 @@ target_compile_options(tsr_test_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>
 set(tsr_pch_flags $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
                   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
-# tsr_layer(<name> SOURCES file... [LINK target...] [HEADERS <header>... | HEADERS_OF <target> | NO_HEADERS])
-# One OBJECT library tsr_<name>. What its files include most is precompiled: HEADERS, or what another target has
-# precompiled with the same flags, else the headers of the standard library.
+# tsr_write_batches(<variable> <folder> <file>...): the variable becomes files that include up to eight of the files each.
+# <folder> is where the files are, as an include path: it is the same in all clones, for the compiler cache.
+function(tsr_write_batches variable folder)
+  set(batches "")
+  set(batch "${ARGN}")
+  while(batch)
+    list(GET batch 0 first)
+    list(SUBLIST batch 0 8 files)
+    list(REMOVE_ITEM batch ${files})
+    list(TRANSFORM files REPLACE "(.+)" "#include \"${folder}/\\1\"\n")
+    list(JOIN files "" text)
+    file(CONFIGURE OUTPUT "batches/${first}" CONTENT "${text}")
+    list(APPEND batches "${CMAKE_CURRENT_BINARY_DIR}/batches/${first}")
+  endwhile()
+  set(${variable} "${batches}" PARENT_SCOPE)
+endfunction()
+
+# tsr_layer_batches(<variable> <file>...): the sources to compile instead of these of a layer. With TSR_BATCHES one file
+# includes several of a folder, so that the instances of templates are compiled once for all of them.
+function(tsr_layer_batches variable)
+  if(NOT TSR_BATCHES)
+    set(${variable} "${ARGN}" PARENT_SCOPE)
+    return()
+  endif()
+  set(sources "")
+  set(folders "")
+  foreach(source IN LISTS ARGN)
+    get_filename_component(folder "./${source}" DIRECTORY)
+    list(APPEND folders "${folder}")
+    list(APPEND "files_${folder}" "${source}")
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}")
+  foreach(folder IN LISTS folders)
+    tsr_write_batches(batches "${path}" ${files_${folder}})
+    list(APPEND sources ${batches})
+  endforeach()
+  set(${variable} "${sources}" PARENT_SCOPE)
+endfunction()
+
+# tsr_layer(<name> SOURCES file... [BATCHES] [ALONE file...] [LINK target...]
+#           [HEADERS <header>... | HEADERS_OF <target> | NO_HEADERS])
+# One OBJECT library tsr_<name>. With BATCHES several SOURCES of a folder may be compiled as one, and therefore have no
+# name in common, not even in unnamed namespaces. Files that have one are ALONE, and so are files with options of their
+# own, and those with code that runs when the library is loaded, which check_exports knows by the name of the file. What
+# its files include most is precompiled: HEADERS, or what another target has precompiled with the same flags, else the
+# headers of the standard library.
 function(tsr_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_HEADERS" "HEADERS_OF" "SOURCES;LINK;HEADERS")
-  add_library(tsr_${name} OBJECT ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BATCHES;NO_HEADERS" "HEADERS_OF" "SOURCES;ALONE;LINK;HEADERS")
+  if(arg_BATCHES)
+    tsr_layer_batches(arg_SOURCES ${arg_SOURCES})
+  endif()
+  add_library(tsr_${name} OBJECT ${arg_SOURCES} ${arg_ALONE})
   target_link_libraries(tsr_${name} PRIVATE tsr_build_flags tsr_warnings ${arg_LINK})
   if(TSR_PRECOMPILE AND NOT arg_NO_HEADERS)
     target_compile_options(tsr_${name} PRIVATE ${tsr_pch_flags})
@@ -72,7 +119,7 @@ set(tsr_test_pch_flags $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:OpenMP::OpenM
 
 # tsr_batches(<variable> <file>...): the sources to compile instead of a test program's. With TSR_BATCHES several files
 # test_*.cpp are included by one, so that headers are read and templates compiled once for all of them; not those with
-# options of their own. The paths in it are the same in all clones, for the compiler cache.
+# options of their own. A name in two files is an error then, and none in the preset dev: each test file has a namespace.
 function(tsr_batches variable)
   set(sources "")
   set(batch "")
@@ -81,21 +128,12 @@ function(tsr_batches variable)
     get_source_file_property(options "${source}" COMPILE_OPTIONS)
     if(NOT TSR_BATCHES OR options OR NOT source MATCHES "^([a-z]+/)?test_[a-z0-9_]+\\.cpp$")
       list(APPEND sources "${source}")
-      continue()
+    else()
+      list(APPEND batch "${source}")
     endif()
-    list(APPEND batch "${source}")
   endforeach()
-  while(batch)
-    list(GET batch 0 first)
-    list(SUBLIST batch 0 8 files)
-    list(REMOVE_ITEM batch ${files})
-    list(TRANSFORM files REPLACE "(.+)" "#include \"${folder}/\\1\"\n")
-    list(JOIN files "" text)
-    # A name in two files is an error here, and none in the preset dev: each test file has a namespace.
-    file(CONFIGURE OUTPUT "batches/${first}" CONTENT "${text}")
-    list(APPEND sources "${CMAKE_CURRENT_BINARY_DIR}/batches/${first}")
-  endwhile()
-  set(${variable} "${sources}" PARENT_SCOPE)
+  tsr_write_batches(batches "${folder}" ${batch})
+  set(${variable} "${sources};${batches}" PARENT_SCOPE)
 endfunction()
 
 # What is shipped is linked by the compiler's own linker; test programs, and a library with sanitizers, by lld if it is
