@@ -140,7 +140,8 @@ def test_rows_are_added_to_the_rows_of_an_index(dtype: str, width: int) -> None:
     np.add.at(expected, index, rows)
     assert np.array_equal(found, expected)  # whole numbers: exact in any order
     if dtype == "float32":
-        half = ts.index_add(ts.from_numpy(base).astype(ts.bfloat16), 0, ts.from_numpy(index[:4]), ts.from_numpy(rows[:4]).astype(ts.bfloat16))
+        x, y = (ts.from_numpy(array).astype(ts.bfloat16) for array in (base, rows[:4]))
+        half = ts.index_add(x, 0, ts.from_numpy(index[:4]), y)
         expected = base.copy()
         np.add.at(expected, index[:4], rows[:4])
         assert np.array_equal(half.astype(ts.float32).numpy(), ts.from_numpy(expected).astype(ts.bfloat16).astype(ts.float32).numpy())

@@ -56,9 +56,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "cholesky", "cholesky_inverse", "cholesky_solve", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
-    "eigvalsh", "einsum", "geqrf", "householder_product", "inv", "ldl_factor", "ldl_factor_ex", "ldl_solve", "LinAlgError", "logdet", "lstsq",
-    "lstsq_solution",
-    "lu", "lu_factor", "lu_solve", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "matrix_rank_by_rtol", "matrix_transpose", "multi_dot", "outer", "pinv",
+    "eigvalsh", "einsum", "geqrf", "householder_product", "inv", "ldl_factor", "ldl_factor_ex", "ldl_solve", "LinAlgError",
+    "logdet", "lstsq", "lstsq_solution", "lu", "lu_factor", "lu_solve", "matmul", "matrix_exp", "matrix_norm", "matrix_power",
+    "matrix_rank", "matrix_rank_by_rtol", "matrix_transpose", "multi_dot", "outer", "pinv",
     "pinv_by_rtol", "qr", "slogdet",
     "solve", "solve_triangular", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
-from .._dtypes import bool_, float64, get_default_dtype, iinfo, int32, int64, uint8, uint16, uint32
+from .._dtypes import bool_, iinfo, int32, int64, uint8, uint16, uint32
 from .._errors import ArgumentTypeError, InvalidValueError
 from .._interop import asarray
 from ._results import named, written
@@ -400,7 +400,7 @@ def reversed_axes(input: Any) -> Any:
 
 def limits(given: tuple[Any, ...], named: dict[str, Any], first: Any, last: Any) -> Any:
     """The arguments `from` and `to` of methods that draw numbers; the first is a word of Python's, which no signature can have."""
-    for name, value in named.items():
+    for name in named:
         if name not in ("from", "to"):
             raise ArgumentTypeError(f"unexpected keyword argument {name!r}")
         if len(given) > ("from", "to").index(name):
