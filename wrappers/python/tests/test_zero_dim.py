@@ -133,6 +133,7 @@ def test_every_op_of_one_tensor_with_an_axis_is_listed() -> None:
     """A new op takes a line above, or below when its axis is none of the input's own or its family tests it."""
     elsewhere = {
         "concat", "cat", "concatenate", "stack", "expand_dims", "unsqueeze", "squeeze", "unbind", "unique_consecutive",
+        "unique_consecutive_counts", "unique_consecutive_values",
         "glu", "softmin", "gumbel_softmax", "normalize", "rot90", "unfold", "repeat", "repeat_interleave",
     }  # fmt: skip
     found = set()

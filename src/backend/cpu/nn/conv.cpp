@@ -4,6 +4,8 @@
 // and matrix products. 16-bit floats that oneDNN lacks are computed in float32.
 #include "backend/cpu/nn/onednn/conv.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 
 #include "backend/cpu/create/copy_rows.h"
@@ -80,21 +82,39 @@ Status conv_any(const ConvPlan& plan) {
   return conv_by_blocks(plan);
 }
 
-// The gradient of an input of bfloat16 plus a bias: oneDNN writes float32, which is rounded once,
-// with the bias. nullopt if oneDNN has no implementation.
+// The gradient of an input of bfloat16 plus a bias: oneDNN writes float32, some images at a time,
+// which are rounded once, with the bias. nullopt if oneDNN has no implementation.
 std::optional<Status> wide_input(const ConvPlan& plan) {
-  const int64_t numel = plan.batch * plan.in_channels * points_of(plan);
-  const Workspace space((numel + plan.in_channels) * static_cast<int64_t>(sizeof(float)));
+  constexpr int64_t kBlock = int64_t{1} << 18;  // numbers in float32, but for one larger image
+  constexpr int64_t kParts = 16;                // at most as many parts
+  const int64_t size = plan.in_channels * points_of(plan);
+  int64_t output_size = plan.out_channels;
+  for (int d = 0; d < plan.spatial; ++d) output_size *= plan.output_size[d];
+  const int64_t images = std::clamp<int64_t>(
+      std::max((plan.batch + kParts - 1) / kParts, kBlock / std::max<int64_t>(size, 1)), 1,
+      std::max<int64_t>(plan.batch, 1));
+  const Workspace space((images * size + plan.in_channels) * static_cast<int64_t>(sizeof(float)));
   auto* const image = static_cast<float*>(space.data());
   if (image == nullptr)
     return failure(Code::kOutOfMemory, "expected memory for images in float32, got none");
-  ConvPlan wide = plan;
-  wide.input = image;
-  const std::optional<Status> done = onednn::conv(wide);
-  if (!done.has_value() || *done != kernel::kOk) return done;
-  float* const bias = image + numel;
+  float* const bias = image + images * size;
   rows_of<CopyRows>().cast(plan.dtype, DType::kFloat32)(plan.in_channels, bias, plan.bias);
-  return add_input_bias(plan, image, bias, DType::kFloat32);
+  for (int64_t first = 0; first < plan.batch; first += images) {
+    // Images are contiguous. Set the batch strides: those of a batch of one may be anything.
+    ConvPlan part = plan;
+    part.batch = std::min(images, plan.batch - first);
+    part.input_strides[0] = size;
+    part.output_strides[0] = output_size;
+    part.input = static_cast<std::byte*>(plan.input) + first * size * 2;
+    part.output = static_cast<std::byte*>(plan.output) + first * output_size * 2;
+    ConvPlan wide = part;
+    wide.input = image;
+    const std::optional<Status> done = onednn::conv(wide);
+    if (!done.has_value() || *done != kernel::kOk) return done;
+    const Status status = add_input_bias(part, image, bias, DType::kFloat32);
+    if (status != kernel::kOk) return status;
+  }
+  return kernel::kOk;
 }
 
 // No implementation of the gradient of an input adds a bias itself.
