@@ -49,6 +49,23 @@ struct Pair {
   int64_t low, high;
 };
 
+// Calls a function with a value of the type that has elements of 1, 2, 4, 8 or 16 bytes.
+template <class F>
+void with_element(int64_t size, F&& function) {
+  switch (size) {
+    case 1:
+      return function(uint8_t{});
+    case 2:
+      return function(uint16_t{});
+    case 4:
+      return function(uint32_t{});
+    case 8:
+      return function(uint64_t{});
+    default:
+      return function(Pair{});
+  }
+}
+
 // The even ones of the elements that two registers of 16 bytes hold.
 [[gnu::always_inline]] inline __m128i even_elements(__m128i a, __m128i b, uint8_t) {
   const __m128i low = _mm_set1_epi16(0xff);
@@ -195,18 +212,9 @@ void transpose(int64_t rows, int64_t columns, int64_t size, void* to, int64_t to
                const void* from, int64_t from_step) {
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
-  switch (size) {
-    case 1:
-      return transpose_tiles<uint8_t>(rows, columns, target, to_step, source, from_step);
-    case 2:
-      return transpose_tiles<uint16_t>(rows, columns, target, to_step, source, from_step);
-    case 4:
-      return transpose_tiles<uint32_t>(rows, columns, target, to_step, source, from_step);
-    case 8:
-      return transpose_tiles<uint64_t>(rows, columns, target, to_step, source, from_step);
-    default:
-      return transpose_tiles<Pair>(rows, columns, target, to_step, source, from_step);
-  }
+  with_element(size, [&]<class T>(T) {
+    transpose_tiles<T>(rows, columns, target, to_step, source, from_step);
+  });
 }
 
 void copy_strided(int64_t count, int64_t size, void* to, int64_t to_stride, const void* from,
@@ -217,18 +225,8 @@ void copy_strided(int64_t count, int64_t size, void* to, int64_t to_stride, cons
     std::memcpy(target, source, static_cast<size_t>(count * size));
     return;
   }
-  switch (size) {
-    case 1:
-      return copy_elements<uint8_t>(count, target, to_stride, source, from_stride);
-    case 2:
-      return copy_elements<uint16_t>(count, target, to_stride, source, from_stride);
-    case 4:
-      return copy_elements<uint32_t>(count, target, to_stride, source, from_stride);
-    case 8:
-      return copy_elements<uint64_t>(count, target, to_stride, source, from_stride);
-    default:
-      return copy_elements<Pair>(count, target, to_stride, source, from_stride);
-  }
+  with_element(
+      size, [&]<class T>(T) { copy_elements<T>(count, target, to_stride, source, from_stride); });
 }
 
 // ---- Rows ----
@@ -296,18 +294,7 @@ void repeat_each(int64_t rows, int64_t count, std::byte* to, const std::byte* fr
 
 void repeat_elements(int64_t rows, int64_t count, int64_t size, std::byte* to,
                      const std::byte* from, int64_t from_step) {
-  switch (size) {
-    case 1:
-      return repeat_each<uint8_t>(rows, count, to, from, from_step);
-    case 2:
-      return repeat_each<uint16_t>(rows, count, to, from, from_step);
-    case 4:
-      return repeat_each<uint32_t>(rows, count, to, from, from_step);
-    case 8:
-      return repeat_each<uint64_t>(rows, count, to, from, from_step);
-    default:
-      return repeat_each<Pair>(rows, count, to, from, from_step);
-  }
+  with_element(size, [&]<class T>(T) { repeat_each<T>(rows, count, to, from, from_step); });
 }
 
 // The dims of one operand: those that it steps through as through one are one.
