@@ -3,7 +3,7 @@
 //! Checkpoints, the library's hooks on saved tensors, deterministic mode.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera::autograd::{
     self, checkpoint, checkpoint_with, disable_saved_tensor_hooks, save_copies, save_on_device,
     save_to_disk,
@@ -13,6 +13,13 @@ use tessera::determinism::{
     set_deterministic_fill, set_deterministic_mode, DeterministicMode,
 };
 use tessera::{Device, ErrorKind, Generator, Result, Tensor};
+
+/// A checkpoint saves and restores the state of the generator that all threads share, so tests with
+/// checkpoints run one at a time.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn leaf(values: &[f64]) -> Tensor {
     Tensor::from(values).requiring_grad().unwrap()
@@ -28,6 +35,7 @@ fn block(inputs: &[Tensor]) -> Result<Tensor> {
 
 #[test]
 fn p1_a_checkpoint_has_the_gradients_of_the_plain_call() -> Result<()> {
+    let _turn = turn();
     let (x, w) = (leaf(&[0.1, 0.2]), leaf(&[3.0, 4.0]));
     block(&[x.clone(), w.clone()])?.sum()?.backward()?;
     let plain = (grad_of(&x), grad_of(&w));
@@ -52,6 +60,7 @@ fn p1_a_checkpoint_has_the_gradients_of_the_plain_call() -> Result<()> {
 
 #[test]
 fn p1_random_numbers_are_repeated() -> Result<()> {
+    let _turn = turn();
     let x = leaf(&[0.5, 1.5, 2.5]);
     Generator::default_generator()?.seed(3)?;
     let y = checkpoint(|inputs| inputs[0].exp()?.dropout(), &[&x])?;
@@ -65,6 +74,7 @@ fn p1_random_numbers_are_repeated() -> Result<()> {
 
 #[test]
 fn p1_checkpoints_nest_and_have_second_derivatives() -> Result<()> {
+    let _turn = turn();
     let x = leaf(&[2.0]);
     let cube = |inputs: &[Tensor]| inputs[0].square()?.multiply(&inputs[0]);
     let y = checkpoint(move |inputs| checkpoint(cube, &[&inputs[0]]), &[&x])?.sum()?;
@@ -78,6 +88,7 @@ fn p1_checkpoints_nest_and_have_second_derivatives() -> Result<()> {
 
 #[test]
 fn p1_different_runs_are_an_error() -> Result<()> {
+    let _turn = turn();
     let x = leaf(&[2.0]);
     let runs = AtomicUsize::new(0);
     let fickle = move |inputs: &[Tensor]| match runs.fetch_add(1, Ordering::Relaxed) {
