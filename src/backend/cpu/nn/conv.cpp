@@ -85,14 +85,10 @@ Status conv_any(const ConvPlan& plan) {
 // The gradient of an input of bfloat16 plus a bias: oneDNN writes float32, some images at a time,
 // which are rounded once, with the bias. nullopt if oneDNN has no implementation.
 std::optional<Status> wide_input(const ConvPlan& plan) {
-  constexpr int64_t kBlock = int64_t{1} << 18;  // numbers in float32, but for one larger image
-  constexpr int64_t kParts = 16;                // at most as many parts
   const int64_t size = plan.in_channels * points_of(plan);
   int64_t output_size = plan.out_channels;
   for (int d = 0; d < plan.spatial; ++d) output_size *= plan.output_size[d];
-  const int64_t images = std::clamp<int64_t>(
-      std::max((plan.batch + kParts - 1) / kParts, kBlock / std::max<int64_t>(size, 1)), 1,
-      std::max<int64_t>(plan.batch, 1));
+  const int64_t images = images_of_block(plan.batch, size);
   const Workspace space((images * size + plan.in_channels) * static_cast<int64_t>(sizeof(float)));
   auto* const image = static_cast<float*>(space.data());
   if (image == nullptr)

@@ -48,7 +48,7 @@ class Blocks {
         narrow_(rows_of<CopyRows>().cast(DType::kFloat32, plan.dtype)),
         in_size_(plan.in_channels * product(plan.spatial, plan.input_size)),
         out_size_(plan.out_channels * product(plan.spatial, plan.output_size)),
-        images_(images_of_block()),
+        images_(images_of_block(plan.batch, in_size_ + out_size_)),
         bias_count_(plan.bias == nullptr ? 0 : bias_channels()),
         input_(images_ * in_size_),
         output_(images_ * out_size_),
@@ -88,13 +88,6 @@ class Blocks {
   }
   [[nodiscard]] int64_t bias_channels() const {
     return plan_.pass == ConvPass::kBackwardInput ? plan_.in_channels : plan_.out_channels;
-  }
-  // Blocks of nearly equal size.
-  [[nodiscard]] int64_t images_of_block() const {
-    const int64_t least = std::max<int64_t>(1, kBlock / (in_size_ + out_size_));
-    const int64_t most = std::max(least, (plan_.batch + kParts - 1) / kParts);
-    const int64_t blocks = (plan_.batch + most - 1) / most;
-    return (plan_.batch + blocks - 1) / blocks;
   }
 
   // 16-bit floats to float32 or back.
@@ -156,6 +149,14 @@ class Blocks {
 };
 
 }  // namespace
+
+int64_t images_of_block(int64_t batch, int64_t numbers) {
+  if (batch <= 0) return 1;
+  const int64_t least = std::max<int64_t>(1, kBlock / std::max<int64_t>(numbers, 1));
+  const int64_t most = std::max(least, (batch + kParts - 1) / kParts);
+  const int64_t blocks = (batch + most - 1) / most;
+  return (batch + blocks - 1) / blocks;
+}
 
 Status conv_by_blocks(const ConvPlan& plan) {
   return Blocks(plan).run();
