@@ -51,9 +51,9 @@ bool run(const ScanPlan& plan) {
   const auto size = static_cast<int64_t>(sizeof(T));
   if (plan.ndim > 1) return false;
   const int64_t lines = plan.numel;
-  const int64_t line_step = plan.ndim == 0 ? size : plan.input_strides[0];
-  if (plan.axis_input_stride != plan.axis_output_stride) return false;
-  if (plan.ndim == 1 && plan.output_strides[0] != line_step) return false;
+  const int64_t line_step = plan.input_strides[0];
+  if (plan.axis_input_stride != plan.axis_output_stride || plan.output_strides[0] != line_step)
+    return false;
   const T* from = static_cast<const T*>(plan.input);
   T* to = static_cast<T*>(plan.output);
   const int64_t along = plan.axis_size;
