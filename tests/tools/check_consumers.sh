@@ -15,11 +15,10 @@ root="$1" build="$2" kind="$3"
 case "$kind" in
   lua) needs=luajit ;;
   r) needs=Rscript ;;
-  *) needs="$kind" ;;
+  go | php | ruby) needs="$kind" ;;
+  *) needs=bash ;;
 esac
-case "$kind" in
-  go | lua | php | r | ruby) command -v "$needs" >/dev/null || { echo "$needs is not installed"; exit 77; } ;;
-esac
+command -v "$needs" >/dev/null || { echo "$needs is not installed"; exit 77; }
 area="$(mktemp -d)"
 trap 'rm -rf "$area"' EXIT
 
