@@ -19,7 +19,7 @@ from ._adapters import fitting, only, some
 from ._create import random_numbers
 from ._results import named, written
 from ._tensor import made
-from ._uncast import in_full, uncast
+from ._uncast import in_full, is_on, uncast
 
 _range = range
 
@@ -115,7 +115,8 @@ def product_added_here(name: str, input: Any, first: Any, second: Any, beta: Any
 def contracted(a: Any, b: Any, dims: Any, out: Any) -> Any:
     """torch.tensordot, where a summed axis of size 1 stretches to the other tensor's: that one is summed along its axis first."""
     axes = dims.tolist() if isinstance(dims, TensorBase) else dims
-    product: Any = linalg.tensordot if _has_rows(a, b, axes) else uncast(linalg.tensordot)  # a dot product is not cast
+    casts = not is_on() or _has_rows(a, b, axes)  # a dot product is not cast
+    product: Any = linalg.tensordot if casts else uncast(linalg.tensordot)
     try:
         return product(a, b, axes=axes, out=out)
     except ShapeError:

@@ -14,7 +14,8 @@ from .._dtypes import float32
 from ..amp import autocast, is_autocast_enabled
 
 
-def _is_on() -> bool:
+def is_on() -> bool:
+    """Whether autocast is on, for any device."""
     return is_autocast_enabled("cpu") or is_autocast_enabled("cuda")
 
 
@@ -28,7 +29,7 @@ def uncast(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        if not _is_on():
+        if not is_on():
             return function(*args, **options)
         with autocast("cpu", enabled=False), autocast("cuda", enabled=False):
             return function(*args, **options)
@@ -42,7 +43,7 @@ def in_full(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        return plain(*(map(_widened, args) if _is_on() else args), **options)
+        return plain(*(map(_widened, args) if is_on() else args), **options)
 
     return call
 
@@ -61,11 +62,11 @@ def sums_products(equation: str, count: int) -> bool:
 
 def powers(input: Any, n: int, out: Any) -> Any:
     """torch.linalg.matrix_power: an inverse, and what is no product, are not cast."""
-    if n > 1 or not _is_on():
+    if n > 1 or not is_on():
         return linalg.matrix_power(input, n, out=out)
     if n > -2:
         return uncast(linalg.matrix_power)(input, n, out=out)
     return linalg.matrix_power(linalg.inv(input), -n, out=out)
 
 
-__all__ = ["in_full", "powers", "sums_products", "uncast"]
+__all__ = ["in_full", "is_on", "powers", "sums_products", "uncast"]
