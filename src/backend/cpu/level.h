@@ -18,6 +18,7 @@ struct IntegerProductRows;
 struct PointwiseRows;
 struct RandomRows;
 struct ReduceRows;
+struct ShortProductRows;
 template <class T>
 struct AttentionRows;
 template <class T>
@@ -59,7 +60,8 @@ struct Level {
   using FloatingPointersTo = std::tuple<const Rows<float>*..., const Rows<double>*...>;
   // The order is that of the initialiser in isa/level.cpp.
   using Tables = decltype(std::tuple_cat(
-      PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows>{},
+      PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows,
+                 ShortProductRows>{},
       FloatingPointersTo<AttentionRows, BagRows, ClassLossRows, DepthwiseRows, DistanceRows,
                          FftRows, GatesRows, NormRows, OptimRows, PackedRows, PoolRows,
                          ResampleRows, SkinnyRows, SoftmaxRows, TriangleRows,

@@ -154,6 +154,36 @@ TEST(Gemm, short_floats_accumulate_in_float32) {
   }
 }
 
+// Few rows or few columns: the larger matrix is widened by stretches, whose rests are here, too.
+TEST(Gemm, few_rows_of_short_floats_match_three_loops) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    for (const Layout a : kOrders) {
+      for (const Layout b : kOrders) {
+        check(dtype, {1, 131, 1030}, a, b, Layout::kContiguous, 1, 1);
+        check(dtype, {3, 530, 525}, a, b, Layout::kContiguous, 1, 0);
+        check(dtype, {530, 2, 70}, a, b, Layout::kTransposed, 1, 1);
+        check(dtype, {530, 1, 70}, a, b, Layout::kContiguous, 1, 0);
+      }
+    }
+    check(dtype, {11, 70, 600}, Layout::kContiguous, Layout::kTransposed, Layout::kContiguous, 1,
+          1);
+    check(dtype, {3, 70, 600}, Layout::kContiguous, Layout::kTransposed, Layout::kContiguous, 2, 3);
+  }
+  // A line whose sums are those of several blocks.
+  check(DType::kBFloat16, {1, 6, 8192 + 77}, Layout::kContiguous, Layout::kTransposed,
+        Layout::kContiguous, 1, 0);
+}
+
+// The copy of the right matrix is made by blocks of columns.
+TEST(Gemm, blocks_of_short_floats_match_three_loops) {
+  for (const Layout b : kOrders) {
+    for (const Layout c : kOrders)
+      check(DType::kBFloat16, {17, 70, 2000}, Layout::kContiguous, b, c, 1, 1);
+  }
+  check(DType::kFloat16, {1050, 70, 18}, Layout::kTransposed, Layout::kContiguous,
+        Layout::kContiguous, 1, 0);
+}
+
 TEST(Gemm, integers_are_exact) {
   for (const DType dtype :
        {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kUInt8}) {

@@ -34,6 +34,7 @@ extern const Level kLevel;
 const Level kLevel{
     TSR_ISA_NAME,
     {&kCopyRows, &kIndexRows, &kIntegerProductRows, &kPointwiseRows, &kRandomRows, &kReduceRows,
+     &kShortProductRows,
      // float32
      &kAttentionRows<float>, &kBagRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>,
      &kDistanceRows<float>, &kFftRowsFloat, &kGatesRows<float>, &kNormRows<float>,

@@ -10,6 +10,7 @@
 #include "backend/common/vec.h"
 #include "backend/common/vec_arch.h"
 #include "backend/cpu/isa/find.h"
+#include "backend/cpu/isa/half_vec.h"
 #include "backend/cpu/isa/lanes.h"
 #include "backend/cpu/linalg/product_rows.h"
 
@@ -120,6 +121,63 @@ void skinny_dots(const SkinnyProduct<T>& p, int64_t begin, int64_t end) {
   for (; j < end; ++j) run(kDots<1, T>, j);
 }
 
+// sums[l] += Σ_i lines[l][i] row[i] for kLines lines of 16-bit floats. Several lines at a time,
+// since the processor fetches each from memory ahead of its use. The totals of a block are added up
+// in double.
+template <int kLines, class Short>
+void short_dots_of_lines(int64_t count, const uint16_t* lines, int64_t step, const float* row,
+                         float* sums) {
+  constexpr int64_t kBlock = 8192;
+  constexpr int kChains = 8 / kLines;
+  double totals[kLines] = {};
+  for (int64_t start = 0; start < count; start += kBlock) {
+    const int64_t stop = std::min(count, start + kBlock);
+    VF chains[kLines][kChains];
+#pragma GCC unroll 8
+    for (int l = 0; l < kLines; ++l) {
+#pragma GCC unroll 8
+      for (int c = 0; c < kChains; ++c) chains[l][c] = VF(0.0F);
+    }
+    int64_t i = start;
+    for (; i + kChains * VF::kSize <= stop; i += kChains * VF::kSize) {
+#pragma GCC unroll 8
+      for (int c = 0; c < kChains; ++c) {
+        const int64_t at = i + c * VF::kSize;
+        const VF factor = VF::load(row + at);
+#pragma GCC unroll 8
+        for (int l = 0; l < kLines; ++l)
+          chains[l][c] = fma(Short::load(lines + l * step + at), factor, chains[l][c]);
+      }
+    }
+    // Lanes behind the end meet zeros of the row.
+    for (; i < stop; i += VF::kSize) {
+      const int64_t rest = std::min<int64_t>(VF::kSize, stop - i);
+      const VF factor = VF::load_part(row + i, rest, 0.0F);
+      for (int l = 0; l < kLines; ++l) {
+        const VF part = load_short_part<Short>(lines + l * step + i, rest);
+        chains[l][0] = fma(part, factor, chains[l][0]);
+      }
+    }
+    for (int l = 0; l < kLines; ++l) {
+      VF sum = chains[l][0];
+      for (int c = 1; c < kChains; ++c) sum = sum + chains[l][c];
+      totals[l] += static_cast<double>(sum_of_lanes(sum));
+    }
+  }
+  for (int l = 0; l < kLines; ++l) sums[l] += static_cast<float>(totals[l]);
+}
+
+template <class Short>
+void short_dots(int64_t count, int64_t lines, const uint16_t* first, int64_t step, const float* row,
+                float* sums) {
+  constexpr int kLines = 4;
+  int64_t l = 0;
+  for (; l + kLines <= lines; l += kLines)
+    short_dots_of_lines<kLines, Short>(count, first + l * step, step, row, sums + l);
+  for (; l < lines; ++l)
+    short_dots_of_lines<1, Short>(count, first + l * step, step, row, sums + l);
+}
+
 // to[j] = start[j] + Σ_l weights[l] lines[l][j] for kCount lines.
 template <int kCount, class T>
 inline void add_lines(int64_t count, const T* weights, const T* lines, int64_t step, T* to) {
@@ -199,6 +257,13 @@ void skinny_outer(const SkinnyProduct<T>& p, int64_t begin, int64_t end) {
   }
   _mm_sfence();
 }
+
+inline constexpr ShortProductRows kShortProductRows{
+    .dots =
+        [](DType dtype) {
+          return dtype == DType::kFloat16 ? &short_dots<Float16> : &short_dots<Brain16>;
+        },
+};
 
 template <class T>
 inline constexpr SkinnyRows<T> kSkinnyRows{

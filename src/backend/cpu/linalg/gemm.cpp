@@ -248,17 +248,25 @@ Status multiply_floats(const BlasUse* use, const GemmPlan& plan, const void* a, 
 void cast_matrix(CastRow cast, int64_t rows, int64_t columns, void* to, int64_t to_size,
                  const int64_t to_strides[2], const void* from, int64_t from_size,
                  const int64_t from_strides[2]) {
+  constexpr int64_t kPiece = 32768;
   // By construction each side has a stride of 1, in the same dimension.
   const bool by_rows = from_strides[1] == 1;
-  const int64_t lines = by_rows ? rows : columns;
-  const int64_t length = by_rows ? columns : rows;
-  const int64_t to_step = (by_rows ? to_strides[0] : to_strides[1]) * to_size;
-  const int64_t from_step = (by_rows ? from_strides[0] : from_strides[1]) * from_size;
-  parallel_for(lines, std::max<int64_t>(1, 32768 / std::max<int64_t>(length, 1)),
+  int64_t lines = by_rows ? rows : columns;
+  int64_t length = by_rows ? columns : rows;
+  int64_t to_step = by_rows ? to_strides[0] : to_strides[1];
+  int64_t from_step = by_rows ? from_strides[0] : from_strides[1];
+  const int64_t total = lines * length;
+  if (to_step == length && from_step == length) {
+    // No gaps: pieces are the lines.
+    length = to_step = from_step = std::min(kPiece, total);
+    lines = length == 0 ? 0 : (total + length - 1) / length;
+  }
+  parallel_for(lines, std::max<int64_t>(1, kPiece / std::max<int64_t>(length, 1)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
-                   cast(length, static_cast<std::byte*>(to) + i * to_step,
-                        static_cast<const std::byte*>(from) + i * from_step);
+                   cast(std::min(length, total - i * length),
+                        static_cast<std::byte*>(to) + i * to_step * to_size,
+                        static_cast<const std::byte*>(from) + i * from_step * from_size);
                  }
                });
 }
@@ -267,33 +275,81 @@ Status no_workspace() {
   return failure(Code::kOutOfMemory, "expected workspace for a matrix product, got none");
 }
 
-// 16-bit floats: float32 copies of the operands, one rounding at the end.
+// A matrix of 16-bit floats and a dense copy of it in float32, whose strides are `strides`.
+struct ShortCopy {
+  const void* data;
+  const int64_t* data_strides;
+  float* copy;
+  int64_t* strides;
+
+  // Chooses the strides of the copy of a block of that size.
+  void shape(int64_t rows, int64_t columns) const {
+    const bool by_rows = data_strides[1] == 1;
+    strides[0] = by_rows ? columns : 1;
+    strides[1] = by_rows ? 1 : rows;
+  }
+  void widen(CastRow cast, int64_t rows, int64_t columns) const {
+    shape(rows, columns);
+    cast_matrix(cast, rows, columns, copy, 4, strides, data, 2, data_strides);
+  }
+};
+
+// 16-bit floats: float32 copies of the operands, one rounding at the end. If each number of the
+// longer operand or of the result takes part in few products, their copies are made a block of
+// lines at a time, so that they stay in the cache.
+constexpr int64_t kFewProducts = 132;
+constexpr int64_t kBlockNumbers = int64_t{1} << 17;  // of a block: 512 KiB
+constexpr int64_t kBlockLines = 64;                  // the fewest
+
 Status multiply_short(const BlasUse* blas, const GemmPlan& plan, const void* a, const void* b,
                       void* c) {
+  if (widened_gemm(plan, a, b, c)) return kernel::kOk;
   const CastRow widen = rows_of<CopyRows>().cast(plan.dtype, DType::kFloat32);
   const CastRow narrow = rows_of<CopyRows>().cast(DType::kFloat32, plan.dtype);
-  const Workspace workspace((plan.m * plan.k + plan.k * plan.n + plan.m * plan.n) * 4);
+  const bool by_rows = plan.m > plan.n;
+  const int64_t lines = by_rows ? plan.m : plan.n;
+  const int64_t shorter = by_rows ? plan.n : plan.m;
+  const int64_t block =
+      std::min(shorter, plan.k) > kFewProducts
+          ? lines
+          : std::clamp(kBlockNumbers / (shorter + plan.k), std::min(kBlockLines, lines), lines);
+  const Workspace workspace((shorter * plan.k + (plan.k + shorter) * block) * 4);
   auto* x = static_cast<float*>(workspace.data());
   if (x == nullptr) return no_workspace();
-  float* y = x + plan.m * plan.k;
-  float* z = y + plan.k * plan.n;
+  float* y = x + plan.k * (by_rows ? block : shorter);
+  float* z = y + plan.k * (by_rows ? shorter : block);
   GemmPlan wide = plan;
   wide.dtype = DType::kFloat32;
-  const auto pack = [](int64_t packed[2], const int64_t strides[2], int64_t rows, int64_t columns) {
-    const bool by_rows = strides[1] == 1;
-    packed[0] = by_rows ? columns : 1;
-    packed[1] = by_rows ? 1 : rows;
+  ShortCopy left{a, plan.a_strides, x, wide.a_strides};
+  ShortCopy right{b, plan.b_strides, y, wide.b_strides};
+  const auto step = [&](const void* data, int64_t first, int64_t stride) {
+    return static_cast<const std::byte*>(data) + first * stride * 2;
   };
-  pack(wide.a_strides, plan.a_strides, plan.m, plan.k);
-  pack(wide.b_strides, plan.b_strides, plan.k, plan.n);
-  pack(wide.c_strides, plan.c_strides, plan.m, plan.n);
-  cast_matrix(widen, plan.m, plan.k, x, 4, wide.a_strides, a, 2, plan.a_strides);
-  cast_matrix(widen, plan.k, plan.n, y, 4, wide.b_strides, b, 2, plan.b_strides);
-  if (parameter<float>(plan.beta) != 0)
-    cast_matrix(widen, plan.m, plan.n, z, 4, wide.c_strides, c, 2, plan.c_strides);
-  const Status status = multiply_floats(blas, wide, x, y, z);
-  if (status != kernel::kOk) return status;
-  cast_matrix(narrow, plan.m, plan.n, c, 2, plan.c_strides, z, 4, wide.c_strides);
+  if (by_rows)
+    right.widen(widen, plan.k, plan.n);
+  else
+    left.widen(widen, plan.m, plan.k);
+  for (int64_t first = 0; first < lines; first += block) {
+    const int64_t count = std::min(block, lines - first);
+    if (by_rows) {
+      wide.m = count;
+      left.data = step(a, first, plan.a_strides[0]);
+      left.widen(widen, count, plan.k);
+    } else {
+      wide.n = count;
+      right.data = step(b, first, plan.b_strides[1]);
+      right.widen(widen, plan.k, count);
+    }
+    auto* const to = static_cast<std::byte*>(c) + first * plan.c_strides[by_rows ? 0 : 1] * 2;
+    const ShortCopy out{to, plan.c_strides, z, wide.c_strides};
+    if (parameter<float>(plan.beta) != 0)
+      out.widen(widen, wide.m, wide.n);
+    else
+      out.shape(wide.m, wide.n);
+    const Status status = multiply_floats(blas, wide, x, y, z);
+    if (status != kernel::kOk) return status;
+    cast_matrix(narrow, wide.m, wide.n, to, 2, plan.c_strides, z, 4, wide.c_strides);
+  }
   return kernel::kOk;
 }
 

@@ -20,4 +20,8 @@ bool lines_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void
 // A product of matrices that fit into the first-level cache together; false for any other product.
 bool small_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
 
+// A product of few rows or columns of 16-bit floats with a larger matrix; false for any other
+// product, and when there was no memory for it.
+bool widened_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
+
 }  // namespace tsr::cpu

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The rows of matrix products that BLAS lacks or computes slowly: integers, and skinny products.
+// The rows of matrix products that BLAS lacks or computes slowly: integers, 16-bit floats, and
+// skinny products.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,14 @@ using MultiplyAddRow = void (*)(int64_t count, void* to, const void* factor, con
 struct IntegerProductRows {
   IntegerProductRow (*multiply)(DType dtype);
   MultiplyAddRow (*multiply_add)(DType dtype);
+};
+
+// sums[l] += Σ_i lines[l * step + i] row[i] for lines of 16-bit floats.
+using ShortDotsRow = void (*)(int64_t count, int64_t lines, const uint16_t* first, int64_t step,
+                              const float* row, float* sums);
+
+struct ShortProductRows {
+  ShortDotsRow (*dots)(DType dtype);  // float16 or bfloat16
 };
 
 // A product of a large matrix with few rows, or of few lines with a large result.
