@@ -327,6 +327,8 @@ class Passes:
         self.library.autograd.grad([result], self.tensors, [self.grad])  # type: ignore[attr-defined]
 
 
+# A row is a statement, whose tensors can have another dtype (--floats).
+STATEMENTS = {**kernel_cases.FAMILIES, **torch_cases.FAMILIES}
 FAMILIES = {
     "layout": layout_cases,
     "integer": integer_cases,
@@ -358,21 +360,30 @@ def main() -> None:
     parser.add_argument("--best", action="store_true", help="best rounds instead of medians: for loaded machines")
     parser.add_argument("--cpu", action="store_true", help="the process's own time: for loaded machines")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--families", nargs="*", choices=FAMILIES, default=list(FAMILIES))
+    parser.add_argument("--families", nargs="*", choices=FAMILIES, help="all of them if this is missing")
+    floats = ("float32", "float64", "bfloat16", "float16")
+    parser.add_argument("--floats", choices=floats, default="float32", help="of the families whose cases are statements")
     parser.add_argument("--match", default="", help="a regular expression that a case's name holds")
     options = parser.parse_args()
+    kernel_cases.floats = options.floats
     global clock
     clock = time.process_time if options.cpu else time.perf_counter
     ts.set_num_threads(options.threads)
     torch.set_num_threads(options.threads)
     statistic, length = (min, SHORT_ROUND_SECONDS) if options.best else (statistics.median, ROUND_SECONDS)
     table = ["| case | tessera us | PyTorch us | ratio |", "|---|---|---|---|"]
-    for family in options.families:
+    for family in options.families or (FAMILIES if options.floats == "float32" else STATEMENTS):
         for name, ours, theirs in FAMILIES[family](options.rows):
             if not re.search(options.match, name):
                 continue
-            for function in (ours, theirs):
-                microseconds(function, 2)  # allocates memory and touches its pages
+            try:
+                for function in (ours, theirs):
+                    microseconds(function, 2)  # allocates memory and touches its pages
+            except (TypeError, RuntimeError) as error:
+                if options.floats == "float32":
+                    raise
+                print(json.dumps({"family": family, "name": name, "refused": str(error)}), flush=True)
+                continue
             calls = max(1, int(length * 1e6 / max(microseconds(ours, 1), microseconds(theirs, 1))))
             rounds = [(microseconds(ours, calls), microseconds(theirs, calls)) for _ in range(options.rounds)]
             one, two = (statistic(r[i] for r in rounds) for i in (0, 1))

@@ -20,12 +20,20 @@ Case = tuple[str, Callable[[], object], Callable[[], object]]
 Names = dict[str, Any]
 RNG = np.random.default_rng(1)
 COLUMNS = 1024
+floats = "float32"  # the dtype that arrays of float32 get as tensors
+
+
+def tensors(library: Any, arrays: dict[str, np.ndarray]) -> Names:
+    """Tensors of a library that hold copies of arrays."""
+    found = {name: library.from_numpy(array.copy()) for name, array in arrays.items()}
+    dtype = getattr(library, floats)
+    return {name: tensor.to(dtype) if tensor.dtype == library.float32 else tensor for name, tensor in found.items()}
 
 
 def cases(statements: list[str | tuple[str, str]], arrays: dict[str, np.ndarray], **theirs: Any) -> Iterator[Case]:
     """A case for each statement; where the libraries spell a call differently it is a pair, ours first."""
-    ours_names: Names = {"t": ts, "F": F} | {k: ts.from_numpy(v.copy()) for k, v in arrays.items()}
-    their_names: Names = {"t": torch, "F": TF} | {k: torch.from_numpy(v.copy()) for k, v in arrays.items()} | theirs
+    ours_names: Names = {"t": ts, "F": F} | tensors(ts, arrays)
+    their_names: Names = {"t": torch, "F": TF} | tensors(torch, arrays) | theirs
     for statement in statements:
         ours, peer = (statement, statement) if isinstance(statement, str) else statement
         yield ours, eval(f"lambda: {ours}", ours_names), eval(f"lambda: {peer}", their_names)

@@ -20,6 +20,7 @@ import statistics
 def cases_of(path: pathlib.Path) -> list[dict]:
     """The cases of a run, each name once: a family may repeat a case of another one."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.startswith("{")]
+    rows = [row for row in rows if "ratio" in row]
     return list({row["name"]: row for row in reversed(rows)}.values())[::-1]
 
 

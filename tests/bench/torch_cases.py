@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases for bench_kernels_python.py of the operators that its other families leave out. A row is a statement in PyTorch's
 spelling, which both libraries run: `t` is tessera.torch or torch, `F` its functional module. A family whose name ends in
-"backward" times a statement with the gradients of its tensors of float32; capitals name tensors that need none."""
+"backward" times a statement with the gradients of its tensors of floats; capitals name tensors that need none."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ import torch.nn.functional as TF
 
 import tessera.torch as tt
 import tessera.torch.nn.functional as F
+
+import kernel_cases
 
 Case = tuple[str, Callable[[], object], Callable[[], object]]
 Arrays = dict[str, np.ndarray]
@@ -31,8 +33,8 @@ def chances(*shape: int) -> np.ndarray:
 
 
 def names(arrays: Arrays) -> tuple[dict[str, Any], dict[str, Any]]:
-    ours: dict[str, Any] = {"t": tt, "F": F} | {k: tt.from_numpy(v.copy()) for k, v in arrays.items()}
-    theirs: dict[str, Any] = {"t": torch, "F": TF} | {k: torch.from_numpy(v.copy()) for k, v in arrays.items()}
+    ours: dict[str, Any] = {"t": tt, "F": F} | kernel_cases.tensors(tt, arrays)
+    theirs: dict[str, Any] = {"t": torch, "F": TF} | kernel_cases.tensors(torch, arrays)
     return ours, theirs
 
 
@@ -50,17 +52,22 @@ class Gradients:
         used = self.call.__code__.co_names
         self.autograd = library.autograd
         small = [found[name] for name in used if name in found and name.islower()]
-        self.tensors = [tensor for tensor in small if getattr(tensor, "dtype", None) == library.float32]
+        dtype = getattr(library, kernel_cases.floats)
+        self.tensors = [tensor for tensor in small if getattr(tensor, "dtype", None) == dtype]
         for tensor in self.tensors:
             tensor.requires_grad_()
-        self.seed = library.ones_like(self.result().detach())
+        self.seed: Any = None
+        self.ones_like = library.ones_like
 
     def result(self) -> Any:
         result = self.call()
         return result[0] if isinstance(result, (tuple, list)) else result
 
     def __call__(self) -> None:
-        self.autograd.grad([self.result()], self.tensors, [self.seed])
+        result = self.result()
+        if self.seed is None:
+            self.seed = self.ones_like(result.detach())
+        self.autograd.grad([result], self.tensors, [self.seed])
 
 
 def backward(statements: list[str], arrays: Arrays) -> Iterator[Case]:
