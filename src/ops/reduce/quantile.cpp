@@ -70,7 +70,8 @@ Dims shape_of_one(const Lines& lines) {
 
 // How many elements of each line are not NaN, as int64.
 Tensor count_numbers(const Tensor& input, int64_t axis) {
-  return sum(logical_not(isnan(input.detached())), Dims{axis}, true);
+  const Tensor x = input.detached();
+  return count_nonzero(equal(x, x), Dims{axis}, true);
 }
 
 // The rank of the median of each line.

@@ -83,15 +83,24 @@ TEST(Sort, is_stable_for_short_and_long_rows) {
       }
     }
   }
+  // By networks, of one row or of several.
+  for (int64_t columns = 1; columns < 70; columns += 1 + columns / 12) {
+    for (const int64_t rows : {1, 9}) {
+      check_sort(DType::kFloat32, rows, columns, columns, false, 9);
+      check_sort(DType::kInt64, rows, columns, columns, true, 9);
+      check_sort(DType::kFloat64, rows, columns, (columns + 1) / 2, false, 9);
+    }
+  }
   check_sort(DType::kInt64, 1, 5000, 5000, false, 1e18);
   check_sort(DType::kFloat64, 1, 5000, 5000, true, 1e300);
 }
 
-void check_ranks(DType dtype, int64_t rows, int64_t columns, const std::vector<int64_t>& wanted) {
+void check_ranks(DType dtype, int64_t rows, int64_t columns, const std::vector<int64_t>& wanted,
+                 double low = 0, double high = 9) {
   SCOPED_TRACE(testing::Message() << name(dtype) << " " << columns << " columns, " << wanted.size()
                                   << " ranks");
   Array in(dtype, {rows, columns});
-  in.randomize(0, 9, 11);
+  in.randomize(low, high, 11);
   if (is_floating(dtype)) in.set(columns / 2, kNan);
   const auto keep = static_cast<int64_t>(wanted.size());
   std::vector<int64_t> ranks;
@@ -132,6 +141,14 @@ TEST(Sort, gives_the_elements_of_chosen_ranks_in_any_order) {
     check_ranks(dtype, 3, 500, {250, 3});
     check_ranks(dtype, 3, 500, many);
     check_ranks(dtype, 2, 1, {0, 0});
+    for (int64_t columns = 2; columns < 70; columns += 1 + columns / 12)
+      check_ranks(dtype, 9, columns, {columns / 2, columns - 1});
+  }
+  // Keys of one bit, of all bits, and around 0.
+  for (const DType dtype : {DType::kInt32, DType::kInt64, DType::kFloat32, DType::kFloat64}) {
+    check_ranks(dtype, 1, 3000, {1500, 2999, 7, 7}, 1, 1);
+    check_ranks(dtype, 1, 3000, {1500, 2999, 7}, -1, 1);
+    check_ranks(dtype, 1, 3000, {1500, 0, 2999, 1501}, -2e9, 2e9);
   }
 }
 

@@ -1,16 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Sorting by keys: every value becomes an unsigned number of the same order. Many items are sorted
-// by the digits of their keys; where items are compared, their positions break ties, which makes
-// any algorithm stable.
+// by the digits of their keys, few by a network of comparisons; where items are compared, their
+// positions break ties, which makes any algorithm stable.
 #include "backend/cpu/generated/entries.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
 #include "backend/common/sort_key.h"
 #include "backend/cpu/host.h"
+#include "backend/cpu/index/sort_network.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -23,6 +25,12 @@ namespace {
 template <class T>
 using Key = math::SortKey<T>;
 
+void exchange_if(bool wanted, uint64_t& a, uint64_t& b) {
+  const uint64_t change = (a ^ b) & (uint64_t{0} - static_cast<uint64_t>(wanted));
+  a ^= change;
+  b ^= change;
+}
+
 // A key with its position. If both are short they share one number, which takes half the memory and
 // one comparison.
 struct ShortItem {
@@ -33,20 +41,28 @@ struct ShortItem {
   [[nodiscard]] uint64_t key() const { return both >> 32; }
   [[nodiscard]] int64_t position() const { return static_cast<int64_t>(both & 0xffffffff); }
   friend bool operator<(const ShortItem& a, const ShortItem& b) { return a.both < b.both; }
+  // Puts the lesser one into a, without a jump, which a minimum and a maximum would be compiled to.
+  static void order(ShortItem& a, ShortItem& b) { exchange_if(b < a, a.both, b.both); }
 };
 class LongItem {
  public:
   LongItem() = default;
-  LongItem(uint64_t key, int64_t position) : key_(key), position_(position) {}
+  LongItem(uint64_t key, int64_t position)
+      : key_(key), position_(static_cast<uint64_t>(position)) {}
   [[nodiscard]] uint64_t key() const { return key_; }
-  [[nodiscard]] int64_t position() const { return position_; }
+  [[nodiscard]] int64_t position() const { return static_cast<int64_t>(position_); }
   friend bool operator<(const LongItem& a, const LongItem& b) {
     return a.key_ != b.key_ ? a.key_ < b.key_ : a.position_ < b.position_;
+  }
+  static void order(LongItem& a, LongItem& b) {
+    const bool turned = (b.key_ < a.key_) | ((b.key_ == a.key_) & (b.position_ < a.position_));
+    exchange_if(turned, a.key_, b.key_);
+    exchange_if(turned, a.position_, b.position_);
   }
 
  private:
   uint64_t key_ = 0;
-  int64_t position_ = 0;
+  uint64_t position_ = 0;
 };
 
 // The longest rows whose positions are short.
@@ -60,33 +76,40 @@ class RowSort {
 
  public:
   explicit RowSort(const SortPlan& plan)
-      : plan_(plan), flip_(plan.descending != 0 ? ~Key<T>{0} : Key<T>{0}) {}
+      : plan_(plan), flip_(plan.descending != 0 ? ~Key<T>{0} : Key<T>{0}) {
+    if (uses_network(plan)) network_.build(static_cast<int>(plan.columns));
+  }
 
   // Items of scratch memory that sorting one row takes.
   static int64_t scratch(const SortPlan& plan) {
     if (takes_few(plan)) return 0;
+    if (selects(plan)) return 2 * plan.columns + 1;
     return sorts_by_digits(plan) ? 2 * plan.columns : plan.columns;
   }
 
   void run(int64_t row, Item* scratch) const {
     const Stored* input = static_cast<const Stored*>(plan_.input) + row * plan_.columns;
+    const int64_t* ranks = plan_.ranks == nullptr ? nullptr : plan_.ranks + row * plan_.keep;
     if (takes_few(plan_)) {
       Item best[kFew] = {};
       take_few(input, best);
-      write(row, input, best);
-      return;
+      return write(row, input, [&](int64_t i) { return best[i].position(); });
+    }
+    if (selects(plan_)) {
+      int64_t positions[kFewRanks];
+      select_ranks(input, ranks, scratch, positions);
+      return write(row, input, [&](int64_t i) { return positions[i]; });
     }
     for (int64_t i = 0; i < plan_.columns; ++i) scratch[i] = Item(key(input[i]), i);
-    if (sorts_by_digits(plan_)) {
-      write(row, input, sort_by_digits(scratch, scratch + plan_.columns));
-      return;
-    }
-    if (plan_.ranks != nullptr) {
-      select_ranks(plan_.ranks + row * plan_.keep, scratch);
-    } else {
+    const Item* sorted = scratch;
+    if (uses_network(plan_))
+      network_.sort(scratch);
+    else if (sorts_by_digits(plan_))
+      sorted = sort_by_digits(scratch, scratch + plan_.columns);
+    else
       sort_first(scratch);
-    }
-    write(row, input, scratch);
+    write(row, input,
+          [&](int64_t i) { return sorted[ranks == nullptr ? i : ranks[i]].position(); });
   }
 
  private:
@@ -94,15 +117,25 @@ class RowSort {
   static constexpr int64_t kFew = 32;
   static constexpr int64_t kFewRanks = 16;
   static constexpr int64_t kBlock = 64;
+  // Of few ranks in longer rows one finds the items without sorting the others, and a long network
+  // takes as long to build as one row to sort.
+  static bool uses_network(const SortPlan& plan) {
+    constexpr int64_t kManyRows = 8;
+    const int64_t most = plan.rows < kManyRows ? 16 : SortNetwork::kMost;
+    return plan.columns <= (has_few_ranks(plan) ? std::min<int64_t>(most, 24) : most);
+  }
+  static bool has_few_ranks(const SortPlan& plan) {
+    return plan.ranks != nullptr && plan.keep <= kFewRanks;
+  }
   static bool takes_few(const SortPlan& plan) {
     return plan.ranks == nullptr && plan.keep <= kFew && plan.keep * 4 <= plan.columns;
   }
+  static bool selects(const SortPlan& plan) { return has_few_ranks(plan) && !uses_network(plan); }
 
   // Fewer items are sorted sooner by comparing them; so are the first few of many.
   static bool sorts_by_digits(const SortPlan& plan) {
     constexpr int64_t kMany = 200;
-    return plan.columns >= kMany &&
-           (plan.ranks != nullptr ? plan.keep > kFewRanks : plan.keep * 8 >= plan.columns);
+    return plan.columns >= kMany && (plan.ranks != nullptr || plan.keep * 8 >= plan.columns);
   }
 
   static T value_of(Stored stored) {
@@ -137,24 +170,81 @@ class RowSort {
   }
 
   void sort_first(Item* items) const {
-    if (plan_.keep < plan_.columns) {
-      std::nth_element(items, items + plan_.keep, items + plan_.columns);
-    }
-    std::sort(items, items + plan_.keep);
+    const int64_t first = plan_.ranks == nullptr ? plan_.keep : plan_.columns;
+    if (first < plan_.columns) std::nth_element(items, items + first, items + plan_.columns);
+    std::sort(items, items + first);
   }
 
-  // Puts the items of the ranks where a sort would put them.
-  void select_ranks(const int64_t* ranks, Item* items) const {
-    Item* const end = items + plan_.columns;
-    if (plan_.keep > kFewRanks) return std::sort(items, end);
-    int64_t rising[kFewRanks];
-    std::partial_sort_copy(ranks, ranks + plan_.keep, rising, rising + plan_.keep);
-    Item* begin = items;  // what is before it is smaller
+  // A number that no key is below, and how many bits the distance of a key from it has.
+  struct Range {
+    Key<T> least;
+    int width;
+  };
+  // Writes the keys of a row. Small integers of both signs are near each other and share no bits;
+  // the keys of floats are far apart, and what they share is found sooner than their extrema.
+  Range write_keys(const Stored* input, Key<T>* keys) const {
+    if constexpr (std::is_integral_v<T>) {
+      Key<T> least = ~Key<T>{0};
+      Key<T> most = 0;
+      for (int64_t i = 0; i < plan_.columns; ++i) {
+        keys[i] = key(input[i]);
+        least = std::min(least, keys[i]);
+        most = std::max(most, keys[i]);
+      }
+      return {least, static_cast<int>(std::bit_width(static_cast<Key<T>>(most - least)))};
+    } else {
+      const Key<T> some = key(input[0]);
+      Key<T> differ = 0;
+#pragma omp simd reduction(| : differ)
+      for (int64_t i = 0; i < plan_.columns; ++i) {
+        keys[i] = key(input[i]);
+        differ |= keys[i] ^ some;
+      }
+      // All bits from the highest one that differs.
+      const Key<T> mask =
+          differ == 0 ? Key<T>{0} : static_cast<Key<T>>(~Key<T>{0} >> std::countl_zero(differ));
+      return {static_cast<Key<T>>(some & ~mask), static_cast<int>(std::bit_width(differ))};
+    }
+  }
+
+  // The positions of the elements of the ranks. The range of the keys is divided into groups, whose
+  // members are counted; only the items of groups that hold a wanted rank are compared.
+  void select_ranks(const Stored* input, const int64_t* ranks, Item* items,
+                    int64_t* positions) const {
+    constexpr int kMostBits = 11;
+    // About four elements a group, if their keys were spread evenly.
+    const int bits = std::min(
+        kMostBits, static_cast<int>(std::bit_width(static_cast<uint64_t>(plan_.columns))) - 2);
+    auto* const keys = reinterpret_cast<Key<T>*>(items + plan_.columns + 1);
+    const Range range = write_keys(input, keys);
+    const int shift = std::max(0, range.width - bits);
+    const auto group_of = [&](Key<T> whole) {
+      return static_cast<int64_t>(static_cast<Key<T>>(whole - range.least) >> shift);
+    };
+    int64_t counts[1 << kMostBits];
+    std::fill_n(counts, int64_t{1} << bits, 0);
+    for (int64_t i = 0; i < plan_.columns; ++i) ++counts[group_of(keys[i])];
+    // Rising ranks, so that each group is passed once; equal ones follow each other.
+    int64_t order[kFewRanks];
+    for (int64_t i = 0; i < plan_.keep; ++i) order[i] = i;
+    std::sort(order, order + plan_.keep, [&](int64_t a, int64_t b) { return ranks[a] < ranks[b]; });
+    int64_t group = 0;
+    int64_t before = 0;    // elements of lesser groups
+    int64_t fetched = -1;  // the group whose items are in memory
     for (int64_t i = 0; i < plan_.keep; ++i) {
-      Item* const wanted = items + rising[i];
-      if (wanted < begin) continue;
-      std::nth_element(begin, wanted, end);
-      begin = wanted + 1;
+      const int64_t rank = ranks[order[i]];
+      while (rank >= before + counts[group]) before += counts[group++];
+      if (fetched != group) {
+        fetched = group;
+        Item* next = items;
+        for (int64_t k = 0; k < plan_.columns; ++k) {
+          *next = Item(keys[k], k);
+          next += group_of(keys[k]) == group ? 1 : 0;
+        }
+      }
+      Item* const wanted = items + (rank - before);
+      std::nth_element(items, wanted, items + counts[group]);
+      positions[order[i]] = wanted->position();
     }
   }
 
@@ -190,11 +280,12 @@ class RowSort {
     sorted[i] = item;
   }
 
-  void write(int64_t row, const Stored* input, const Item* items) const {
+  // position_of(i): where result i of the row is in the input.
+  template <class PositionOf>
+  void write(int64_t row, const Stored* input, PositionOf position_of) const {
     T* values = static_cast<T*>(plan_.values);
-    const int64_t* ranks = plan_.ranks == nullptr ? nullptr : plan_.ranks + row * plan_.keep;
     for (int64_t i = 0; i < plan_.keep; ++i) {
-      const int64_t position = items[ranks == nullptr ? i : ranks[i]].position();
+      const int64_t position = position_of(i);
       if (values != nullptr) values[row * plan_.keep + i] = value_of(input[position]);
       if (plan_.positions != nullptr) plan_.positions[row * plan_.keep + i] = position;
     }
@@ -202,6 +293,7 @@ class RowSort {
 
   const SortPlan& plan_;
   Key<T> flip_;
+  SortNetwork network_;
 };
 
 // Divides the rows into as many parts as there are threads; each part has its own scratch memory.
