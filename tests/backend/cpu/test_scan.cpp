@@ -126,6 +126,10 @@ TEST(Scan, extrema_come_with_the_position_of_the_last_equal_one) {
       for (const Layout layout : kLayouts) {
         for (size_t axis = 0; axis < 3; ++axis) check_extrema(op, dtype, {5, 13, 11}, axis, layout);
       }
+      // Several blocks of one line, most of them without a change; wide and narrow rows.
+      check_extrema(op, dtype, {2, 203}, 1, Layout::kContiguous);
+      check_extrema(op, dtype, {9, 40}, 0, Layout::kContiguous);
+      check_extrema(op, dtype, {9, 40}, 0, Layout::kReversed);
     }
   }
 }

@@ -213,7 +213,7 @@ Status scan(const ScanPlan& plan) {
   if (scan_short(plan)) return kernel::kOk;
   const Scan scan_of(plan);
   deal_lines(
-      plan,
+      plan, {.few_neighbours = 16, .few_elements = 16},
       [&](int64_t begin, int64_t end) {
         if (scan_of.total == DType::kComplex128) {
           for (int64_t line = begin; line < end; ++line) scan_of.along_complex(line);

@@ -23,14 +23,20 @@ inline Cursor other_dims(const kernel::ScanPlan& plan, int64_t linear) {
   return cursor;
 }
 
+// Which way through the lines is the faster one.
+struct ScanWays {
+  int64_t few_neighbours;  // fewer lines are scanned one after the other
+  int64_t few_elements;    // shorter lines are taken together, if there are many
+};
+
 // along(begin, end) scans lines one after the other, each from end to end; across(first, width)
 // takes up to kScanBlock neighbouring lines position by position, which is faster where the
-// elements of a line lie apart.
+// elements of a line lie apart, or are few.
 template <class Along, class Across>
-void deal_lines(const kernel::ScanPlan& plan, Along along, Across across) {
-  constexpr int64_t kFewNeighbours = 8;
+void deal_lines(const kernel::ScanPlan& plan, ScanWays ways, Along along, Across across) {
   const bool contiguous = std::abs(plan.axis_input_stride) == itemsize(plan.dtype);  // or reversed
-  if (contiguous || plan.numel < kFewNeighbours) {
+  const bool short_lines = plan.axis_size < ways.few_elements && plan.numel >= kScanBlock / 8;
+  if ((contiguous && !short_lines) || plan.numel < ways.few_neighbours) {
     const int64_t grain = std::max<int64_t>(1, kGrain / plan.axis_size);
     parallel_for(plan.numel, grain, along);
     return;

@@ -143,7 +143,8 @@ Status scan_log_sum_exp(const ScanPlan& plan) {
   if (!is_floating(plan.dtype)) return failure(Code::kDType, "expected a floating dtype");
   const LogSumExpScan scan(plan);
   deal_lines(
-      plan, [&](int64_t begin, int64_t end) { scan.along(begin, end); },
+      plan, {.few_neighbours = 8, .few_elements = 16},
+      [&](int64_t begin, int64_t end) { scan.along(begin, end); },
       [&](int64_t first, int64_t width) { scan.across(first, width); });
   return kernel::kOk;
 }

@@ -33,16 +33,32 @@ void along_rows(int64_t rows, int64_t columns, const T* from, T* to) {
   }
 }
 
-template <bool kSums, class T, class Total>
-void down_columns(int64_t rows, int64_t columns, const T* from, T* to) {
-  Total totals[kFewColumns];
-  std::fill_n(totals, kFewColumns, kSums ? Total(-0.0) : Total(1));
-  for (int64_t r = 0; r < rows; ++r, from += columns, to += columns) {
+// kColumns: how many there are, where the totals then stay in registers; 0: more than these.
+template <bool kSums, int64_t kColumns, class T, class Total>
+void down_columns_of(int64_t rows, int64_t columns, const T* from, T* to) {
+  constexpr bool kFixed = kColumns != 0;
+  const int64_t width = kFixed ? kColumns : columns;
+  Total totals[kFixed ? kColumns : kFewColumns];
+  std::fill_n(totals, width, kSums ? Total(-0.0) : Total(1));
+  for (int64_t r = 0; r < rows; ++r, from += width, to += width) {
 #pragma omp simd
-    for (int64_t c = 0; c < columns; ++c) {
+    for (int64_t c = 0; c < width; ++c) {
       totals[c] = with_next<kSums>(totals[c], from[c]);
       to[c] = static_cast<T>(totals[c]);
     }
+  }
+}
+template <bool kSums, class T, class Total>
+void down_columns(int64_t rows, int64_t columns, const T* from, T* to) {
+  switch (columns) {
+    case 1:
+      return down_columns_of<kSums, 1, T, Total>(rows, columns, from, to);
+    case 2:
+      return down_columns_of<kSums, 2, T, Total>(rows, columns, from, to);
+    case 3:
+      return down_columns_of<kSums, 3, T, Total>(rows, columns, from, to);
+    default:
+      return down_columns_of<kSums, 0, T, Total>(rows, columns, from, to);
   }
 }
 
