@@ -161,8 +161,37 @@ def test_many_rows_are_taken_and_written_by_several_threads(width: int) -> None:
             x = ts.from_numpy(target)
             x[ts.from_numpy(order)] = ts.from_numpy(rows)
             assert np.array_equal(target[order], rows)
+            wide, columns = numbers("float32", count, width + 1), RNG.integers(0, width + 1, (count, width))
+            x, places = ts.from_numpy(wide), ts.from_numpy(columns)
+            assert np.array_equal(ts.gather(x, 1, places).numpy(), np.take_along_axis(wide, columns, 1))
+            expected = wide.copy()
+            np.add.at(expected, (np.arange(count)[:, None], columns), 1)
+            assert np.array_equal(ts.scatter_add(x, 1, places, ts.ones((count, width))).numpy(), expected)
     finally:
         ts.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("width", (1, 2, 3, 8, 17))
+@pytest.mark.parametrize("dtype", ("int8", "int16", "float32", "float64", "complex128"))
+def test_elements_of_rows_are_taken_and_written_by_an_index_each(dtype: str, width: int) -> None:
+    wide, places = numbers(dtype, 3, 50, width + 2), RNG.integers(0, width + 2, (3, 50, 2 * width))
+    index = np.stack([RNG.permutation(width + 2)[:width] for _ in range(150)]).reshape(3, 50, width)
+    values = numbers(dtype, 3, 50, width)
+    for name, array in (("contiguous", wide), ("transposed", wide.transpose(1, 0, 2).copy().transpose(1, 0, 2)), ("backwards", wide[:, ::-1])):
+        x = ts.from_numpy(array)
+        assert np.array_equal(ts.gather(x, 2, ts.from_numpy(places)).numpy(), np.take_along_axis(array, places, 2)), name
+        assert np.array_equal(x[:, :, ts.from_numpy(index[0, 0])].numpy(), array[:, :, index[0, 0]]), name
+        assert np.array_equal(ts.index_select(x, 2, ts.from_numpy(places[0, 0])).numpy(), array[:, :, places[0, 0]]), name
+        expected = array.copy()
+        np.put_along_axis(expected, index, values, 2)
+        assert np.array_equal(ts.scatter(x, 2, ts.from_numpy(index), ts.from_numpy(values)).numpy(), expected), name
+        expected = array.copy()
+        for k in range(width):  # no place of a column twice
+            some = index[:, :, k : k + 1]
+            np.put_along_axis(expected, some, np.take_along_axis(expected, some, 2) + values[:, :, k : k + 1], 2)
+        assert np.array_equal(ts.scatter_add(x, 2, ts.from_numpy(index), ts.from_numpy(values)).numpy(), expected), name
+    with pytest.raises(IndexError, match=str(width + 2)):
+        ts.gather(ts.from_numpy(wide), 2, ts.from_numpy(np.where(places == places[2, 49, 0], width + 2, places)))
 
 
 # ---- Scans of few columns ----

@@ -30,7 +30,8 @@ constexpr int64_t kLine = 64;
 
 // ---- Checking the indices ----
 
-// The elements of one index array, each once: dims of stride 0 are left out.
+// The elements of one index array, each once: dims of stride 0 are left out, and those that it
+// steps through as through one are one.
 struct IndexArray {
   const std::byte* data;
   int32_t ndim = 0;
@@ -41,10 +42,17 @@ struct IndexArray {
   IndexArray(const ElementwisePlan& walk, int slot)
       : data(static_cast<const std::byte*>(walk.data[slot])) {
     for (int32_t d = 0; d < walk.ndim; ++d) {
-      if (walk.strides[slot][d] == 0) continue;
-      sizes[ndim] = walk.sizes[d];
-      strides[ndim++] = walk.strides[slot][d];
-      numel *= walk.sizes[d];
+      const int64_t size = walk.sizes[d];
+      const int64_t stride = walk.strides[slot][d];
+      if (stride == 0) continue;
+      numel *= size;
+      if (ndim > 0 && strides[ndim - 1] == stride * size) {
+        sizes[ndim - 1] *= size;
+        strides[ndim - 1] = stride;
+        continue;
+      }
+      sizes[ndim] = size;
+      strides[ndim++] = stride;
     }
     if (data == nullptr) numel = 0;  // the index itself is empty, not only the result
     if (ndim != 0) return;

@@ -139,17 +139,19 @@ inline bool wrap(const std::byte* index, int64_t below, int64_t size, int64_t& p
   return value + low < low;
 }
 
-// The loop over a row with one index array; false if an index is outside the array. Values that it
-// reads in the loop are local copies, because its stores might alias the plan. Inlined, so that the
-// steps can be constants. Unrolled for
-// the commonest case only, because it makes the code longer.
+// Rows with one index array, an index for every element; false if an index is outside the array.
+// `steps` are those from row to row. Values that the loops read are local copies, because their
+// stores might alias the plan. Inlined, so that the steps along a row can be constants. Unrolled
+// for the commonest case only, because it makes the code longer.
 template <class Move, Range kRange, bool kUnrolled = false>
-[[gnu::always_inline]] inline bool single_loop(const Part& part, const Place& place, int64_t count,
-                                               int64_t value_step, int64_t element_step,
-                                               int64_t index_step, int64_t stride) {
+[[gnu::always_inline]] inline bool single_loops(const Part& part, const Place& place, int64_t rows,
+                                                int64_t count, const int64_t* steps,
+                                                int64_t value_step, int64_t element_step,
+                                                int64_t index_step, int64_t stride) {
   std::byte* value = place.at[0];
   std::byte* element = place.at[1];
   const std::byte* index = place.at[2];
+  const int64_t next_value = steps[0], next_element = steps[1], next_index = steps[2];
   const int64_t size = part.plan.indexed_sizes[0];
   const int64_t below = reach_below(part.plan, 0);
   const int64_t low = part.low;
@@ -163,66 +165,77 @@ template <class Move, Range kRange, bool kUnrolled = false>
     Move::one(value + i * value_step, element + i * element_step + position * stride);
     return true;
   };
-  int64_t i = 0;
-  if constexpr (kUnrolled) {
+  for (; rows > 0; --rows) {
+    int64_t i = 0;
+    if constexpr (kUnrolled) {
 #pragma GCC unroll 4
+      for (; i < count; ++i) {
+        if (!move_one(i)) return false;
+      }
+    }
     for (; i < count; ++i) {
       if (!move_one(i)) return false;
     }
-  }
-  for (; i < count; ++i) {
-    if (!move_one(i)) return false;
+    value += next_value;
+    element += next_element;
+    index += next_index;
   }
   return true;
 }
 
-// One row of a walk with one index array; every element has its own index.
+// Chooses the loops by the steps along a row.
 template <class Move, Range kRange>
-bool single_row(const Part& part, const Place& place, int64_t count) {
+bool single_rows(const Part& part, const Place& place, int64_t rows, int64_t count,
+                 const int64_t* steps) {
   constexpr int64_t kSize = Move::kSize;
   constexpr int64_t kElement = Move::kElement;
   const int64_t stride = part.plan.indexed_strides[0];
   const bool dense = place.step[0] == kSize && place.step[2] == kIndexSize;
   constexpr bool kUnrolled = !Move::kWrites && kRange == Range::kAll && kElement == sizeof(float);
   if (dense && place.step[1] == 0 && stride == kElement)
-    return single_loop<Move, kRange, kUnrolled>(part, place, count, kSize, 0, kIndexSize, kElement);
+    return single_loops<Move, kRange, kUnrolled>(part, place, rows, count, steps, kSize, 0,
+                                                 kIndexSize, kElement);
   if (dense && place.step[1] == 0)
-    return single_loop<Move, kRange>(part, place, count, kSize, 0, kIndexSize, stride);
+    return single_loops<Move, kRange>(part, place, rows, count, steps, kSize, 0, kIndexSize,
+                                      stride);
   if (dense && place.step[1] == kElement)
-    return single_loop<Move, kRange>(part, place, count, kSize, kElement, kIndexSize, stride);
-  return single_loop<Move, kRange>(part, place, count, place.step[0], place.step[1], place.step[2],
-                                   stride);
+    return single_loops<Move, kRange>(part, place, rows, count, steps, kSize, kElement, kIndexSize,
+                                      stride);
+  return single_loops<Move, kRange>(part, place, rows, count, steps, place.step[0], place.step[1],
+                                    place.step[2], stride);
 }
 
-// The same for any number of index arrays.
+// Rows of elements with indices of their own; false if an index of a kChecked part is outside.
 template <class Move>
-bool scattered_row(const Part& part, const Place& place, int64_t count) {
+bool scattered_rows(const Part& part, const Place& place, int64_t rows, int64_t count,
+                    const int64_t* steps) {
   const kernel::IndexPlan& plan = part.plan;
   if (plan.indices == 1) {
     if constexpr (Move::kWrites) {
-      if (part.range == Range::kWindow) return single_row<Move, Range::kWindow>(part, place, count);
+      if (part.range == Range::kWindow)
+        return single_rows<Move, Range::kWindow>(part, place, rows, count, steps);
     } else {
       if (part.range == Range::kChecked)
-        return single_row<Move, Range::kChecked>(part, place, count);
+        return single_rows<Move, Range::kChecked>(part, place, rows, count, steps);
     }
-    return single_row<Move, Range::kAll>(part, place, count);
+    return single_rows<Move, Range::kAll>(part, place, rows, count, steps);
   }
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t first = 0;
-    bool inside =
-        wrap(place.at[2] + i * place.step[2], reach_below(plan, 0), plan.indexed_sizes[0], first);
-    if constexpr (Move::kWrites) {
-      if (first < part.low || first >= part.high) continue;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t i = 0; i < count; ++i) {
+      const auto at = [&](int32_t k) { return place.at[k] + r * steps[k] + i * place.step[k]; };
+      int64_t first = 0;
+      bool inside = wrap(at(2), reach_below(plan, 0), plan.indexed_sizes[0], first);
+      if constexpr (Move::kWrites) {
+        if (first < part.low || first >= part.high) continue;
+      }
+      int64_t offset = first * plan.indexed_strides[0];
+      for (int32_t j = 1; j < plan.indices; ++j) {
+        int64_t position = 0;
+        inside &= wrap(at(j + 2), reach_below(plan, j), plan.indexed_sizes[j], position);
+        offset += position * plan.indexed_strides[j];
+      }
+      if (inside) Move::one(at(0), at(1) + offset);
     }
-    int64_t offset = first * plan.indexed_strides[0];
-    for (int32_t j = 1; j < plan.indices; ++j) {
-      int64_t position = 0;
-      inside &= wrap(place.at[j + 2] + i * place.step[j + 2], reach_below(plan, j),
-                     plan.indexed_sizes[j], position);
-      offset += position * plan.indexed_strides[j];
-    }
-    if (!inside) continue;
-    Move::one(place.at[0] + i * place.step[0], place.at[1] + i * place.step[1] + offset);
   }
   return true;
 }
@@ -274,24 +287,26 @@ bool walk_part(const Part& part, int64_t begin, int64_t end) {
     if (inner > 0) steps[k] = walk.strides[k][inner - 1];
     shared = shared && (k < 2 || place.step[k] == 0);
   }
-  const bool plain = shared && inner > 0 && part.plan.indices == 1 &&
-                     place.step[0] == Move::kSize && place.step[1] == Move::kElement;
+  const bool plain =
+      part.plan.indices == 1 && place.step[0] == Move::kSize && place.step[1] == Move::kElement;
   Cursor cursor{walk.ndim, part.sizes, {}};
   cursor.seek(begin);
   while (begin < end) {
     const int64_t count = std::min(end - begin, cursor.left_in_row());
     for (int32_t k = 0; k < walk.operands; ++k)
       place.at[k] = part.data[k] + cursor.offset(walk.strides[k]);
-    if (plain && count == part.sizes[inner]) {
-      const int64_t rows =
-          std::min((end - begin) / count, part.sizes[inner - 1] - cursor.index[inner - 1]);
-      shared_rows<Move>(part, place, rows, count, steps);
+    int64_t rows = 1;
+    if (inner > 0 && count == part.sizes[inner] && (plain || !shared)) {
+      rows = std::min((end - begin) / count, part.sizes[inner - 1] - cursor.index[inner - 1]);
       cursor.index[inner - 1] += rows - 1;
       begin += (rows - 1) * count;
-    } else if (shared) {
+    }
+    if (!shared) {
+      if (!scattered_rows<Move>(part, place, rows, count, steps)) return false;
+    } else if (plain) {
+      shared_rows<Move>(part, place, rows, count, steps);
+    } else {
       shared_row<Move>(part, place, count);
-    } else if (!scattered_row<Move>(part, place, count)) {
-      return false;
     }
     cursor.advance_in_row(count);
     begin += count;
