@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pointwise operators on tensors whose innermost axis is short: rows that are gathered, repeated, or taken as they are."""
+"""Tensors whose innermost axis is short: rows that are gathered, repeated, or taken as they are, by pointwise operators, copies,
+indices and scans."""
 
 from __future__ import annotations
 
@@ -192,6 +193,47 @@ def test_elements_of_rows_are_taken_and_written_by_an_index_each(dtype: str, wid
         assert np.array_equal(ts.scatter_add(x, 2, ts.from_numpy(index), ts.from_numpy(values)).numpy(), expected), name
     with pytest.raises(IndexError, match=str(width + 2)):
         ts.gather(ts.from_numpy(wide), 2, ts.from_numpy(np.where(places == places[2, 49, 0], width + 2, places)))
+
+
+# ---- Copies and triangles ----
+
+
+@pytest.mark.parametrize("width", (1, 2, 3, 4, 5, 8, 9, 16, 17, 130))
+@pytest.mark.parametrize("dtype", ("int8", "int16", "float32", "float64", "complex128"))
+def test_short_rows_are_copied_in_every_layout(dtype: str, width: int) -> None:
+    for rows in (2, 5, 17):
+        for name, array in layouts(dtype, 4, rows, width):
+            turned = (array, array[:, ::-1], array[:, ::-1, ::-1], array[::-1].transpose(0, 2, 1), array.transpose(2, 1, 0)[::-1])
+            for number, view in enumerate(turned):
+                copy = ts.from_numpy(view)
+                assert np.array_equal(ts.clone(copy).contiguous().numpy(), view), (name, rows, number)
+                wide = np.zeros((*view.shape[:2], view.shape[2] + 1), array.dtype)
+                ts.from_numpy(wide)[..., 1:].copy_(copy)
+                assert np.array_equal(wide[..., 1:], view), (name, rows, number)
+                assert not wide[..., 0].any()
+
+
+@pytest.mark.parametrize("dtype", ("bool", "int16", "float32", "float64", "complex128"))
+def test_triangles_of_many_matrices_and_of_long_ones(dtype: str) -> None:
+    for shape in ((2, 3), (40, 2), (2, 40), (5, 1), (1, 5), (4, 5, 5), (3, 2, 9, 4), (3, 4, 9), (0, 3), (3, 0)):
+        a = np.maximum(numbers(dtype, *shape), 1).astype(dtype)
+        for diagonal in (-50, -6, -3, -1, 0, 1, 2, 6, 50):
+            assert np.array_equal(ts.tril(ts.from_numpy(a), diagonal).numpy(), np.tril(a, diagonal)), (shape, diagonal)
+            assert np.array_equal(ts.triu(ts.from_numpy(a), diagonal).numpy(), np.triu(a, diagonal)), (shape, diagonal)
+
+
+def test_threads_begin_in_the_middle_of_a_triangle() -> None:
+    threads = ts.get_num_threads()
+    try:
+        for shape in ((60_000, 3), (7, 200, 150), (400, 500)):
+            a = numbers("float32", *shape) + 1
+            for count in (1, 3):
+                ts.set_num_threads(count)
+                for diagonal in (-250, -3, 0, 2):
+                    assert np.array_equal(ts.tril(ts.from_numpy(a), diagonal).numpy(), np.tril(a, diagonal))
+                    assert np.array_equal(ts.triu(ts.from_numpy(a), diagonal).numpy(), np.triu(a, diagonal))
+    finally:
+        ts.set_num_threads(threads)
 
 
 # ---- Scans of few columns ----

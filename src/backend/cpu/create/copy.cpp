@@ -4,8 +4,11 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/generated/entries.h"
@@ -107,12 +110,13 @@ void copy_transposed(const ElementwisePlan& plan) {
 
 // ---- Reversal ----
 
-// True if the input runs backwards along the innermost dim, and the output forwards.
+// True if the input runs backwards along the innermost dim, and the output forwards, in rows that
+// are long enough for a call each.
 bool is_reversed(const ElementwisePlan& plan) {
   const int64_t size = itemsize(plan.dtypes[0]);
   const int32_t inner = plan.ndim - 1;
   return plan.dtypes[0] == plan.dtypes[1] && plan.strides[0][inner] == size &&
-         plan.strides[1][inner] == -size && plan.sizes[inner] >= kTransposeTile;
+         plan.strides[1][inner] == -size && plan.sizes[inner] * size >= kLongRow;
 }
 
 void copy_reversed(const ElementwisePlan& plan) {
@@ -131,19 +135,45 @@ void copy_reversed(const ElementwisePlan& plan) {
   });
 }
 
+// The elements of a register of 16 bytes, the last one first.
+template <class T, size_t... kLane>
+[[gnu::always_inline]] inline void reverse_register(std::byte* to, const std::byte* from,
+                                                    std::index_sequence<kLane...>) {
+  using Register [[gnu::vector_size(kRegister)]] = T;
+  Register lanes;
+  std::memcpy(&lanes, from, kRegister);
+  lanes = __builtin_shufflevector(lanes, lanes, (sizeof...(kLane) - 1 - kLane)...);
+  std::memcpy(to, &lanes, kRegister);
+}
+
+// Reverses a row that fills a register or more. The last register may repeat elements of the one
+// before it.
+template <class T>
+[[gnu::always_inline]] inline void reverse_short_row(int64_t count, std::byte* to,
+                                                     const std::byte* from) {
+  constexpr auto kLanes = kRegister / static_cast<int64_t>(sizeof(T));
+  const auto reverse = [&](int64_t i) {
+    reverse_register<T>(to + i * static_cast<int64_t>(sizeof(T)),
+                        from + (count - i - kLanes) * static_cast<int64_t>(sizeof(T)),
+                        std::make_index_sequence<kLanes>());
+  };
+  for (int64_t i = 0; i + kLanes < count; i += kLanes) reverse(i);
+  reverse(count - kLanes);
+}
+
 // ---- Rows, straight from one array to the other ----
 
 // Moves of 16 bytes, the last of which may repeat bytes of the one before: a row is often too short
 // to be worth a call of memcpy.
 [[gnu::always_inline]] inline void copy_bytes(int64_t count, std::byte* to, const std::byte* from) {
-  constexpr int64_t kMove = 16;
   constexpr int64_t kLong = 256;
-  if (count < kMove || count >= kLong) {
+  if (count < kRegister || count >= kLong) {
     std::memcpy(to, from, static_cast<size_t>(count));
     return;
   }
-  for (int64_t i = 0; i < count - kMove; i += kMove) std::memcpy(to + i, from + i, kMove);
-  std::memcpy(to + count - kMove, from + count - kMove, kMove);
+  for (int64_t i = 0; i < count - kRegister; i += kRegister)
+    std::memcpy(to + i, from + i, kRegister);
+  std::memcpy(to + count - kRegister, from + count - kRegister, kRegister);
 }
 
 // Two dims: `rows` rows of `count` elements. A step is the distance of elements in a row.
@@ -155,24 +185,43 @@ struct Plane {
   int64_t from_row, from_step;
 };
 
+// Element by element, with the longer loop inside.
+template <class T>
+void copy_short_rows(const Plane& p) {
+  const auto copy = [&](int64_t r, int64_t i) {
+    std::memcpy(p.to + r * p.to_row + i * p.to_step, p.from + r * p.from_row + i * p.from_step,
+                sizeof(T));
+  };
+  if (p.rows > p.count) {
+    for (int64_t i = 0; i < p.count; ++i) {
+      for (int64_t r = 0; r < p.rows; ++r) copy(r, i);
+    }
+    return;
+  }
+  for (int64_t r = 0; r < p.rows; ++r) {
+    for (int64_t i = 0; i < p.count; ++i) copy(r, i);
+  }
+}
+
 template <class T>
 void copy_plane(const Plane& p) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   constexpr int64_t kShort = 8;
-  if (p.to_step == kSize && p.from_step == kSize && p.count * kSize >= 16) {
+  const bool fills = p.to_step == kSize && p.count * kSize >= kRegister;
+  if (fills && p.from_step == kSize) {
     for (int64_t r = 0; r < p.rows; ++r)
       copy_bytes(p.count * kSize, p.to + r * p.to_row, p.from + r * p.from_row);
     return;
   }
-  if (p.count <= kShort && p.rows > p.count) {  // the longer loop is the inner one
-    for (int64_t i = 0; i < p.count; ++i) {
-      std::byte* to = p.to + i * p.to_step;
-      const std::byte* from = p.from + i * p.from_step;
+  if constexpr (std::is_integral_v<T>) {
+    if (fills && p.from_step == -kSize) {
+      const std::byte* last = p.from - (p.count - 1) * kSize;
       for (int64_t r = 0; r < p.rows; ++r)
-        std::memcpy(to + r * p.to_row, from + r * p.from_row, sizeof(T));
+        reverse_short_row<T>(p.count, p.to + r * p.to_row, last + r * p.from_row);
+      return;
     }
-    return;
   }
+  if (p.count <= kShort) return copy_short_rows<T>(p);
   for (int64_t r = 0; r < p.rows; ++r)
     copy_strided(p.count, kSize, p.to + r * p.to_row, p.to_step, p.from + r * p.from_row,
                  p.from_step);
@@ -231,6 +280,38 @@ void copy_direct(const ElementwisePlan& plan) {
       begin += rows;
     }
   });
+}
+
+// ---- Wider elements ----
+
+DType dtype_of_size(int64_t size) {
+  if (size == 2) return DType::kInt16;
+  if (size == 4) return DType::kInt32;
+  return size == 8 ? DType::kInt64 : DType::kComplex128;
+}
+
+// Whether the rows of both arrays are contiguous and as long as an element of another dtype. `wide`
+// is then the copy of those elements, with a dim less.
+bool has_wider_elements(const ElementwisePlan& plan, ElementwisePlan& wide) {
+  const int64_t size = itemsize(plan.dtypes[0]);
+  const int32_t inner = plan.ndim - 1;
+  const int64_t row = plan.sizes[inner] * size;
+  if (inner == 0 || row > kRegister || !std::has_single_bit(static_cast<uint64_t>(row)) ||
+      plan.dtypes[0] != plan.dtypes[1] || plan.strides[0][inner] != size ||
+      plan.strides[1][inner] != size)
+    return false;
+  wide.ndim = inner;
+  wide.operands = 2;
+  wide.host_operands = plan.host_operands;
+  wide.numel = plan.numel / plan.sizes[inner];
+  wide.place = plan.place;
+  std::copy_n(plan.sizes, inner, wide.sizes);
+  for (int k = 0; k < 2; ++k) {
+    std::copy_n(plan.strides[k], inner, wide.strides[k]);
+    wide.data[k] = plan.data[k];
+    wide.dtypes[k] = dtype_of_size(row);
+  }
+  return true;
 }
 
 // ---- One number, everywhere ----
@@ -317,6 +398,8 @@ Status copy(const ElementwisePlan& plan) {
     cast_dense(plan);
     return kernel::kOk;
   }
+  ElementwisePlan wide;
+  if (plan.numel > 0 && has_wider_elements(plan, wide)) return copy(wide);
   if (plan.numel > 0 && is_transposed(plan)) {
     copy_transposed(plan);
     return kernel::kOk;
