@@ -375,6 +375,9 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
 Tensor clip(const Tensor& input, const Tensor& min, const Tensor& max, Out out) {
   if (!min.defined() && !max.defined()) return unlimited(input, out);
   const bool grad = needs_grad(input, min) || needs_grad(max);
+  // Of two equal numbers, 0 and -0, these give the second.
+  if (!grad && !max.defined()) return maximum(min, input, out);
+  if (!grad && !min.defined()) return minimum(max, input, out);
   if (!grad && min.defined() && max.defined()) {
     const Ternary call{TernaryOp::kClip, input, min, max, "min", "max"};
     const DType compute = common_dtype(call);

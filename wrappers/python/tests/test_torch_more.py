@@ -367,13 +367,26 @@ def test_gradients_of_samples_are_pytorchs(edge_order: int) -> None:
         ours.gradient(ours.ones(3, 3), spacing=(1.0,))
 
 
-def test_mantissas_and_exponents_are_pytorchs() -> None:
-    below = np.nextafter(np.float32(8), np.float32(0))
-    x = np.array([0.0, -0.0, 1.0, 8.0, 0.7, -3.3, 1e-38, 3e38, np.inf, -np.inf, np.nan, below], np.float32)
+@pytest.mark.parametrize("dtype", (np.float16, np.float32, np.float64))
+def test_mantissas_and_exponents_are_pytorchs(dtype: Any) -> None:
+    limits, below = np.finfo(dtype), np.nextafter(dtype(8), dtype(0))
+    ends = [limits.max, limits.tiny, limits.tiny / 2, limits.smallest_subnormal, -3 * limits.smallest_subnormal]
+    x = np.array([0.0, -0.0, 1.0, 8.0, 0.7, -3.3, *ends, np.inf, -np.inf, np.nan, below], dtype)
     found, wanted = ours.frexp(ours.tensor(x)), theirs.frexp(theirs.tensor(x))
+    assert found.mantissa.numpy().dtype == dtype
     np.testing.assert_array_equal(found.mantissa.numpy(), wanted.mantissa.numpy())
     finite = np.isfinite(x)
     np.testing.assert_array_equal(found.exponent.numpy()[finite], wanted.exponent.numpy()[finite])
+    given = ours.tensor(x[2:6], requires_grad=True)
+    ours.frexp(given).mantissa.sum().backward()
+    np.testing.assert_array_equal(given.grad.numpy(), np.ldexp(dtype(1), -wanted.exponent.numpy()[2:6]))
+
+
+def test_a_tensor_of_its_own_size_is_not_changed_by_resizing() -> None:
+    for library in (ours, theirs):
+        x = library.zeros(2, 3).T
+        assert x.resize_(3, 2).stride() == (1, 3) and x.resize_as_(library.ones(3, 2)).stride() == (1, 3)
+        assert tuple(library.ones(4).resize_as_(x).shape) == (3, 2)
 
 
 def test_factors_of_low_rank_are_those_of_the_matrix() -> None:

@@ -206,10 +206,11 @@ def _of_default(array: Any, given: set[Any], default: DType) -> Any:
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new tensor with a copy of the data."""
     plain = type(data) is np.ndarray
-    if device is None and dtype is None and plain:
+    here = device is None or device is CPU or device == "cpu"
+    if here and dtype is None and plain:
         quick = _from_array(data.copy("K"))
     else:
-        quick = _from_numbers(data, dtype) if device is None and not plain else None
+        quick = _from_numbers(data, dtype) if here and not plain else None
     if quick is not None:
         if requires_grad:
             quick.requires_grad = True
@@ -223,10 +224,11 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor from numbers, sequences, arrays and buffers; shares memory unless a copy is needed."""
+    here = device is None or device is CPU or device == "cpu"
     if type(obj) is np.ndarray:
-        quick = _from_array(obj) if dtype is None and device is None and not copy else None
+        quick = _from_array(obj) if dtype is None and here and not copy else None
     else:
-        quick = _from_numbers(obj, dtype) if device is None and copy is not False else None
+        quick = _from_numbers(obj, dtype) if here and copy is not False else None
     if quick is not None:
         return quick
     kind = None if dtype is None else dtype_of(dtype)

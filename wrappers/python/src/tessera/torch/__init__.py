@@ -198,6 +198,7 @@ def __getattr__(name: str) -> Any:
         found = _foreach(name.removeprefix("_foreach_"))
     if found is None:
         raise _rows.missing(f"torch.{name}")
+    globals()[name] = found
     return found
 
 

@@ -187,20 +187,19 @@ def times_of(input: Any, repeats: tuple[int, ...]) -> tuple[int, ...]:
 
 def _alike(low: Any, high: Any) -> Any:
     """The bounds of clamp(), of which a tensor without axes beside a number counts as a number."""
-    if isinstance(low, TensorBase) != isinstance(high, TensorBase) and low is not None and high is not None:
-        return tuple([number(bound) if isinstance(bound, TensorBase) and not bound.ndim else bound for bound in (low, high)])
-    return low, high
+    if low is None or high is None or isinstance(low, TensorBase) is isinstance(high, TensorBase):
+        return low, high
+    return tuple([number(bound) if isinstance(bound, TensorBase) and not bound.ndim else bound for bound in (low, high)])
 
 
 def _bounds(low: Any, high: Any) -> tuple[float, float] | None:
     """Both bounds as numbers, infinite where there is none; None if they are tensors."""
+    if isinstance(low, TensorBase) or isinstance(high, TensorBase):
+        if low is not None and high is not None and isinstance(low, TensorBase) is not isinstance(high, TensorBase):
+            raise ArgumentTypeError("clamp(): expected two tensors or two numbers, got one of each")
+        return None
     if low is None and high is None:
         raise InvalidValueError("clamp(): expected min or max, got neither")
-    kinds = {isinstance(bound, TensorBase) for bound in (low, high) if bound is not None}
-    if len(kinds) == 2:
-        raise ArgumentTypeError("clamp(): expected two tensors or two numbers, got one of each")
-    if True in kinds:
-        return None
     return -math.inf if low is None else low, math.inf if high is None else high
 
 
@@ -208,13 +207,19 @@ def clamped(input: Any, low: Any, high: Any, out: Any) -> Any:
     """clip with PyTorch's derivative on a bound: 0, or shared with a bound that is a tensor."""
     low, high = _alike(low, high)
     bounds = _bounds(low, high)
-    if bounds is None and out is None:
-        tensors = [t for t in (input, low, high) if t is not None]
-        if any(t.dtype != input.dtype or (t.requires_grad and t.dtype.is_floating_point) for t in tensors):
-            found = input if low is None else _ops.maximum(input, low)
-            return found if high is None else _ops.minimum(found, high)
-    if bounds is not None and out is None and input.dtype.is_floating_point and bounds[0] <= bounds[1]:
+    if bounds is None:
+        return _clamped_by_tensors(input, low, high, out)
+    if out is None and input.dtype.is_floating_point and bounds[0] <= bounds[1]:
         return _ops.hardtanh(input, *bounds)
+    return _ops.clip(input, low, high, out=out)
+
+
+def _clamped_by_tensors(input: Any, low: Any, high: Any, out: Any) -> Any:
+    if low is None or high is None:
+        return _ops.minimum(input, high, out=out) if low is None else _ops.maximum(input, low, out=out)
+    alike = low.dtype is input.dtype and high.dtype is input.dtype
+    if out is None and (not alike or input.requires_grad or low.requires_grad or high.requires_grad):
+        return _ops.minimum(_ops.maximum(input, low), high)
     return _ops.clip(input, low, high, out=out)
 
 

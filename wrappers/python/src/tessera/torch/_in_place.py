@@ -36,6 +36,8 @@ def resized(input: Any, size: tuple[int, ...]) -> Any:
     """resize_: the first elements stay, new ones are not initialised."""
     if input.requires_grad:
         raise AutogradError("resize_(): cannot resize a tensor that requires grad")
+    if input.shape == tuple(size):
+        return input
     count, kept = math.prod(size), TensorBase.numel(input)
     flat = input.detach().contiguous().reshape(-1)
     if count > kept:

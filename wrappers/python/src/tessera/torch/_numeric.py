@@ -13,7 +13,7 @@ from .._core import TensorBase
 from .._creation import arange
 from .._dtypes import bool_, float32, float64, int32, int64, uint64
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, ShapeError
-from .._interop import asarray
+from .._interop import tensor
 from ..func._batched import Batched
 from ._adapters import fitting, only, some
 from ._create import random_numbers
@@ -152,15 +152,19 @@ def crossed(input: Any, other: Any, dim: int, out: Any) -> Any:
 
 
 def mantissa_and_exponent(input: Any) -> Any:
-    """torch.frexp: numbers between 0.5 and 1, and powers of 2."""
+    """torch.frexp: numbers between 0.5 and 1, and powers of 2; 0, infinities and NaN with the power 0."""
     wide = _ops.astype(input, float64)
-    plain = _ops.logical_and(_ops.isfinite(wide), wide != 0)
-    size = _ops.where(plain, _ops.abs(wide), 0.5)
-    exponent = _ops.floor(_ops.log2(size)) + 1
-    # The logarithm of a number beside a power of 2 is rounded to that of the power.
-    exponent = exponent + _ops.astype(_ops.ldexp(size, -exponent) >= 1, float64) - _ops.astype(_ops.ldexp(size, -exponent) < 0.5, float64)
-    mantissa = _ops.where(plain, _ops.ldexp(wide, -exponent), wide)
-    return named("frexp", (_ops.astype(mantissa, input.dtype), _ops.astype(_ops.where(plain, exponent, 0.0), int32)))
+    size = wide.detach()
+    shift = None
+    if input.dtype is float64:  # the exponents of the smallest numbers are not among their bits
+        small = _ops.less(_ops.abs(size), 2.0**-1022)
+        size, shift = _ops.where(small, size * 2.0**54, size), _ops.where(small, 54, 0)
+    biased = _ops.bitwise_and(_ops.bitwise_right_shift(size.view(int64), 52), 0x7FF)
+    exponent = _ops.where(_ops.logical_and(biased > 0, biased < 0x7FF), biased - 1022, 0)
+    if shift is not None:
+        exponent = _ops.where(_ops.equal(size, 0), 0, exponent - shift)
+    mantissa = _ops.ldexp(wide, _ops.negative(exponent))
+    return named("frexp", (_ops.astype(mantissa, input.dtype), _ops.astype(exponent, int32)))
 
 
 def hashed(input: Any, dim: Any, keepdim: bool, mode: int) -> Any:
@@ -254,26 +258,29 @@ def reflected(input: Any, tau: Any, other: Any, left: bool, transpose: bool) -> 
     return _ops.matmul(q, other) if left else _ops.matmul(other, q)
 
 
-def _rows_after(pivots: Any, rows: int) -> list[list[int]]:
-    """For each matrix the rows in the order that the exchanges of lu_factor bring them into: row i with row pivots[i] - 1."""
-    orders = []
-    for exchanges in _ops.reshape(pivots, (-1, pivots.shape[-1])).tolist():
-        order = list(range(rows))
-        for row, other in enumerate(exchanges):
+def _places_of_rows(pivots: Any, rows: int) -> Any:
+    """Where the exchanges of lu_factor, of row i with row pivots[i] - 1, bring each row of each matrix. They undo themselves, so
+    from the last to the first they bring the places back to the rows."""
+    places: list[int] = []
+    matrices, count = math.prod(pivots.shape[:-1]), pivots.shape[-1]
+    for exchanges in _ops.reshape(pivots, (matrices, count)).tolist():
+        of_one = list(range(rows))
+        for row in range(count - 1, -1, -1):
+            other = exchanges[row]
             if not 1 <= other <= rows:
                 raise InvalidValueError(f"lu_unpack(): LU_pivots: expected rows from 1 to {rows}, got {other}")
-            order[row], order[other - 1] = order[other - 1], order[row]
-        orders.append(order)
-    return orders
+            of_one[row], of_one[other - 1] = of_one[other - 1], of_one[row]
+        places += of_one
+    return _ops.reshape(tensor(places, dtype=int64, device=pivots.device), (*pivots.shape[:-1], rows))
 
 
-def _rows_of_samples(pivots: Any, rows: int) -> Any:
+def _places_of_samples(pivots: Any, rows: int) -> Any:
     """The same for the samples of vmap, whose numbers are not known: one exchange after the other in all of them."""
     places = pivots.new_zeros((*pivots.shape[:-1], rows), dtype=int64) + arange(rows, dtype=int64, device=pivots.device)
-    for step in range(pivots.shape[-1]):
-        other = _ops.astype(pivots[..., step : step + 1], int64) - 1
-        here = places[..., step : step + 1].clone()
-        places[..., step : step + 1] = _ops.take_along_axis(places, other, -1)
+    for row in range(pivots.shape[-1] - 1, -1, -1):
+        other = _ops.astype(pivots[..., row : row + 1], int64) - 1
+        here = places[..., row : row + 1].clone()
+        places[..., row : row + 1] = _ops.take_along_axis(places, other, -1)
         places = _ops.scatter(places, -1, other, here)
     return places
 
@@ -282,16 +289,15 @@ def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
     """torch.lu_unpack: P, L and U of what lu_factor gives; an empty tensor for what is not wanted."""
     rows, columns = packed.shape[-2:]
     least = min(rows, columns)
-    none = packed.new_empty(0)
+    none = None if data and order else packed.new_empty(0)
     lower = upper = matrix = none
     if data:
         ones = _ops.eye(rows, least, dtype=packed.dtype, device=packed.device)
-        lower = _ops.add(_ops.tril(packed[..., :least], -1), ones)
-        upper = _ops.triu(packed[..., :least, :])
+        lower = _ops.add(_ops.tril(packed if least == columns else packed[..., :least], -1), ones)
+        upper = _ops.triu(packed if least == rows else packed[..., :least, :])
     if order:
-        places = _rows_of_samples(pivots, rows) if isinstance(pivots, Batched) else asarray(
-            _rows_after(pivots, rows), dtype=int64, device=packed.device).reshape(*packed.shape[:-2], rows)  # fmt: skip
-        matrix = _ops.contiguous(_ops.matrix_transpose(_ops.astype(_ops.one_hot(places, rows), packed.dtype)))
+        places = (_places_of_samples if isinstance(pivots, Batched) else _places_of_rows)(pivots, rows)
+        matrix = _ops.astype(_ops.one_hot(places, rows), packed.dtype)
     return named("lu_unpack", (matrix, lower, upper))
 
 
