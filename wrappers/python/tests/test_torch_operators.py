@@ -209,7 +209,17 @@ def test_a_hash_is_the_exclusive_or_of_bits() -> None:
     assert torch.hash_tensor(torch.tensor([3, -5, 7], dtype=torch.int8)).item() == 2**64 - 1
     assert torch.hash_tensor(x, (0, 1), keepdim=True).shape == (1, 1) and torch.hash_tensor(x).dtype is torch.uint64
     assert torch.hash_tensor(x).item() == torch.hash_tensor(x.T).item() == 4609434218613702656 ^ 4619567317775286272
-    for call in (lambda: torch.hash_tensor(x, mode=1), lambda: torch.hash_tensor(x[:0]), lambda: torch.hash_tensor(x.cfloat())):
+    for dtype in (torch.bool, torch.int8, torch.uint16, torch.int64, torch.uint64):
+        numbers = (torch.arange(7 * 5 * 3).reshape(7, 5, 3) * 1021 - 40000).to(dtype)
+        widened = np.asarray(numbers).astype(np.uint64)
+        for dim, kept in ((0, (5, 3)), (1, (7, 3)), (-1, (7, 5)), ((2, 0), (5,)), ((0, 1, 2), ())):
+            found = torch.hash_tensor(numbers, dim)
+            assert found.shape == kept and torch.equal(torch.hash_tensor(numbers, dim, keepdim=True).reshape(kept), found)
+            axes = [axis % 3 for axis in (dim if isinstance(dim, tuple) else (dim,))]
+            assert np.array_equal(np.bitwise_xor.reduce(np.moveaxis(widened, axes, range(len(axes))).reshape(-1, *kept), axis=0), found)
+    assert torch.hash_tensor(torch.zeros(3, 0, dtype=torch.int32), 1).tolist() == [0, 0, 0]
+    for call in (lambda: torch.hash_tensor(x, mode=1), lambda: torch.hash_tensor(x[:0]), lambda: torch.hash_tensor(x.cfloat()),
+                 lambda: torch.hash_tensor(x, 2), lambda: torch.hash_tensor(x, (0, -2))):  # fmt: skip
         with pytest.raises(RuntimeError):
             call()
 

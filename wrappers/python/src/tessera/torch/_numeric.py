@@ -176,18 +176,31 @@ def hashed(input: Any, dim: Any, keepdim: bool, mode: int) -> Any:
     whole = some(dim) is None
     if whole and not input.numel():
         raise InvalidValueError("hash_tensor(): dim: expected an axis, because the input has no elements, got none")
-    wide = input.detach() if input.dtype is uint64 else input.detach().to(float64 if input.dtype.is_floating_point else int64)
-    wide = _ops.atleast_1d(wide)
-    axes = range(wide.ndim) if whole else [dim] if hasattr(dim, "__index__") else list(dim)
-    ends = _ops.contiguous(_ops.moveaxis(wide, tuple(axes), tuple(range(-len(axes), 0))))
-    kept, count = ends.shape[: wide.ndim - len(axes)], math.prod(ends.shape[wide.ndim - len(axes) :])
-    size = 1 << max(count - 1, 0).bit_length()
-    bits = _ops.concat([_ops.reshape(ends.view(uint64), (*kept, count)), input.new_zeros((*kept, size - count), dtype=uint64)], -1)
-    while size > 1:
-        size //= 2
-        bits = _ops.bitwise_xor(bits[..., :size], bits[..., size:])
-    of_one = {axis % wide.ndim for axis in axes}
-    return _ops.reshape(bits, [1 if axis in of_one else n for axis, n in enumerate(input.shape)] if keepdim else kept)
+    # A sign that goes into more bits is the same before and after: integers are widened at the end.
+    bits = input.detach()
+    bits = _ops.atleast_1d(bits.to(float64).view(uint64) if bits.dtype.is_floating_point else bits)
+    axes = range(bits.ndim) if whole else [dim] if hasattr(dim, "__index__") else list(dim)
+    of_one = {axis % bits.ndim for axis in axes}
+    left = [1 if axis in of_one else n for axis, n in enumerate(input.shape) if keepdim or axis not in of_one]
+    rows = _ops.moveaxis(bits, tuple(axes), tuple(range(len(axes))))
+    if whole:
+        rows = _ops.reshape(rows, (-1,))
+    while rows.ndim > bits.ndim - len(axes):
+        rows = exclusive_or(rows)
+    return _ops.reshape(rows if rows.dtype is uint64 else rows.to(int64).view(uint64), left)
+
+
+def exclusive_or(rows: Any) -> Any:
+    """The exclusive or of all rows: of the two halves, until one row is left."""
+    if not rows.shape[0]:
+        return rows.new_zeros(rows.shape[1:])
+    while (count := rows.shape[0]) > 1:
+        half = count // 2
+        joined = _ops.bitwise_xor(rows[:half], rows[half : 2 * half])
+        if count % 2:
+            joined[0] ^= rows[-1]
+        rows = joined
+    return rows[0]
 
 
 # ---- complex numbers ----
