@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "backend/common/complex.h"
+#include "backend/common/functors_polynomial.h"
 #include "backend/common/functors_unary.h"  // gelu_tanh_argument
 
 namespace tsr::math {

@@ -28,6 +28,16 @@ template <class T, class Fn>
   });
 }
 
+// fn of vectors of double.
+template <class Fn>
+[[gnu::always_inline]] inline VF in_wide_lanes(VF x, VF y, Fn fn) {
+  return narrow(each_half(widen(x), widen(y), fn));
+}
+template <class Fn>
+[[gnu::always_inline]] inline VD in_wide_lanes(VD x, VD y, Fn fn) {
+  return fn(x, y);
+}
+
 [[gnu::always_inline]] inline VD lgamma(VD x) {
   return by_lane(x, [](double lane) { return math::log_gamma(lane); });
 }

@@ -115,6 +115,15 @@ template <class T>
 TSR_HD bool operator>=(Number<T> a, Number<T> b) {
   return a.v >= b.v;
 }
+// A number is its only lane.
+template <class T>
+TSR_HD T first_lane(Number<T> a) {
+  return a.v;
+}
+template <class T>
+TSR_HD T largest_lane(Number<T> a) {
+  return a.v;
+}
 template <class T>
 TSR_HD Number<T> select(bool mask, Number<T> yes, Number<T> no) {
   return mask ? yes : no;

@@ -188,6 +188,11 @@ TSR_HD Number<T> gamma_slope(Number<T> a, Number<T> b) {
   return number<T>(math::gamma_slope(x, y));
 }
 
+template <class T, class Fn>
+TSR_HD Number<T> in_wide_lanes(Number<T> x, Number<T> y, Fn fn) {
+  return number<T>(fn(Number<double>(x.v), Number<double>(y.v)).v);
+}
+
 // ---- Sums of exponentials ----
 
 template <class T>

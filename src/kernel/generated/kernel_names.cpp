@@ -160,6 +160,11 @@ const char* kernel_name(int32_t id) noexcept {
     case 1321: return "igamma";
     case 1322: return "igammac";
     case 1323: return "xlog1py";
+    case 1324: return "chebyshev_first_kind";
+    case 1325: return "chebyshev_other_kinds";
+    case 1326: return "gegenbauer";
+    case 1327: return "hermite";
+    case 1328: return "laguerre";
     case 1340: return "elu_grad";
     case 1341: return "selu_grad";
     case 1342: return "mish_grad";

@@ -181,6 +181,11 @@ enum class BinaryOp : int32_t {
   kIgamma = 1321,
   kIgammac = 1322,
   kXlog1py = 1323,
+  kChebyshevFirstKind = 1324,  // T of p0 a + 1 - p0
+  kChebyshevOtherKinds = 1325,  // U, V, W of p1 a + 1 - p1, for p0 = 0, -1, 1
+  kGegenbauer = 1326,  // of order p0, of p1 a + 1 - p1
+  kHermite = 1327,  // He for p0 = 1, H for p0 = 2
+  kLaguerre = 1328,  // of order p0
   kEluGrad = 1340,  // of x; parameters as elu
   kSeluGrad = 1341,  // of x
   kMishGrad = 1342,  // of x

@@ -4,22 +4,25 @@
 
 #include <cmath>
 
-#include "autograd/grad_mode.h"
+#include "autograd/record.h"
 #include "base/error.h"
+#include "kernel/plan.h"
+#include "kernel/registry.h"
 #include "ops/composition.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
-#include "ops/pointwise/ternary.h"
+#include "ops/opmath.h"
 #include "ops/pointwise/unary.h"
 #include "ops/read.h"
 #include "ops/reduce/reduce.h"
-#include "ops/shape/shape.h"
 #include "tensor/promotion.h"
 
 namespace tsr::ops {
 namespace {
 
-// Every degree is a pass over all elements.
+using kernel::BinaryOp;
+
+// Every degree is a step at all elements.
 constexpr double kLargestDegree = 16384;
 
 void check_degree(double degree) {
@@ -27,45 +30,56 @@ void check_degree(double degree) {
             kLargestDegree, ", got ", degree);
 }
 
-// A number at every element, which stays a function of x.
-Tensor constant(const Tensor& x, double number) {
-  return where(zeros(x.sizes(), DType::kBool, x.device()), x, number);
-}
+// The derivative towards x, by polynomials of lower degrees (DLMF 18.9.19 to 18.9.28): T' = n U,
+// C' = 2 a C of the order a + 1 (U is the C of order 1; V and W are U less or plus the U of the
+// degree before), H' = 2 n H, He' = n He, and L' = -L of the next order.
+Tensor slope_of(const PolynomialFamily& family, const Tensor& x, const Tensor& n);
 
-Tensor first_of(const Recurrence& steps, const Tensor& x) {
-  return add(multiply(x, steps.first), steps.start);
-}
-
-// p(k + 1) from p(k) and p(k - 1)
-Tensor next_of(const Recurrence& steps, const Tensor& x, const Tensor& value, const Tensor& before,
-               double k) {
-  const Tensor slope = add(multiply(x, steps.a(k)), steps.b(k));
-  return subtract(multiply(slope, value), multiply(before, steps.c(k)));
-}
-
-Tensor of_one_degree(const Recurrence& steps, const Tensor& x, double n) {
-  if (n < 1) return constant(x, n < 0 ? 0 : 1);
-  Tensor before = constant(x, 1);
-  Tensor value = first_of(steps, x);
-  for (double k = 1; k < n; ++k) {
-    const Tensor next = next_of(steps, x, value, before, k);
-    before = value;
-    value = next;
+// Of whole degrees n. Both have the dtype of the computation.
+Tensor value_of(const PolynomialFamily& family, const Tensor& x, const Tensor& n) {
+  const bool grad = needs_grad(x);
+  const Dims shape = broadcast_shapes(x.sizes(), n.sizes(), "n");
+  Result result = allocate({}, shape, x.dtype(), x.device(), grad, {&x, &n});
+  if (result.value().numel() != 0) {
+    kernel::Elementwise walk(result.value(), {x, n});
+    walk.param(0, family.p0, x.dtype()).param(1, family.p1, x.dtype());
+    kernel::launch(kernel::kBinary, x.device(), family.op, walk.plan());
   }
-  return value;
+  Tensor output = result.finish();
+  if (grad) {
+    const auto derivative = [family](Backward& ctx) {
+      ctx.set(0, multiply(ctx.grad(), slope_of(family, ctx.saved(0), ctx.saved(1))));
+    };
+    record(output, "OrthogonalPolynomialBackward", {x}, {save_input(x), save_input(n)}, derivative,
+           kElementwise);
+  }
+  return output;
 }
 
-// Elements that have reached their degree keep their value, so that nothing overflows beyond it.
-Tensor of_degrees(const Recurrence& steps, const Tensor& x, const Tensor& n, double highest) {
-  Tensor before = constant(x, 1);
-  Tensor value = where(greater_equal(n, 1), first_of(steps, x), before);
-  for (double k = 1; k < highest; ++k) {
-    const Tensor open = greater(n, k);
-    const Tensor next = next_of(steps, x, value, before, k);
-    before = where(open, value, before);
-    value = where(open, next, value);
+Tensor slope_of(const PolynomialFamily& family, const Tensor& x, const Tensor& n) {
+  const auto below = [&](const PolynomialFamily& of, double steps) {
+    return value_of(of, x, subtract(n, steps));
+  };
+  switch (family.op) {
+    case BinaryOp::kChebyshevFirstKind: {
+      const double stretch = family.p0;
+      return multiply(below({BinaryOp::kChebyshevOtherKinds, 0, stretch}, 1), multiply(n, stretch));
+    }
+    case BinaryOp::kChebyshevOtherKinds: {
+      const auto [op, start, stretch] = family;
+      const PolynomialFamily next{BinaryOp::kGegenbauer, 2, stretch};
+      const Tensor slope = multiply(below(next, 1), 2 * stretch);
+      return start == 0 ? slope : add(slope, multiply(below(next, 2), 2 * stretch * start));
+    }
+    case BinaryOp::kGegenbauer: {
+      const auto [op, order, stretch] = family;
+      return multiply(below({op, order + 1, stretch}, 1), 2 * order * stretch);
+    }
+    case BinaryOp::kHermite:
+      return multiply(below(family, 1), multiply(n, family.p0));
+    default:
+      return negative(below({family.op, family.p0 + 1, 0}, 1));
   }
-  return where(less(n, 0), 0.0, value);
 }
 
 }  // namespace
@@ -78,67 +92,31 @@ Tensor OrthogonalPolynomial::operator()(const Arg& input, const Arg& n, Out out)
   TSR_CHECK(
       !n.is_tensor() || !needs_grad(n.tensor()), Code::kNotImplemented, "n",
       "a polynomial has no derivative towards its degree; expected one that requires no grad");
-  // In double, because the steps add up their errors.
-  Tensor x = input.is_tensor() ? astype(input.tensor(), DType::kFloat64)
-                               : full({}, input.scalar(), DType::kFloat64, n.tensor().device());
-  if (steps.shifted) x = subtract(multiply(x, 2), 1);
-  Tensor value;
-  if (n.is_tensor()) {
-    const Tensor degrees = trunc(astype(n.tensor(), DType::kFloat64));
-    const Dims shape = broadcast_shapes(x.sizes(), degrees.sizes(), "n");
-    const double highest = numel_of(shape) == 0 ? 0 : read<double>(max(degrees));
-    check_degree(highest);
-    value = of_degrees(steps, broadcast_to(x, shape), degrees, highest);
-  } else {
-    const double degree = std::trunc(n.scalar().to<double>());
-    check_degree(degree);
-    value = of_one_degree(steps, x, degree);
-  }
-  return settle(astype(value, dtype), out);
+  const DType compute = kernel::opmath(dtype);
+  const auto tensor_of = [&](const Arg& arg) {
+    const Device device = (input.is_tensor() ? input : n).tensor().device();
+    return arg.is_tensor() ? astype(arg.tensor(), compute)
+                           : full({}, arg.scalar(), compute, device);
+  };
+  if (!n.is_tensor()) check_degree(std::trunc(n.scalar().to<double>()));
+  const Tensor degrees = trunc(tensor_of(n));
+  if (n.is_tensor() && degrees.numel() != 0) check_degree(read<double>(max(degrees)));
+  return settle(astype(value_of(family, tensor_of(input), degrees), dtype), out);
 }
-
-namespace {
-
-double zero(double) {
-  return 0;
-}
-double one(double) {
-  return 1;
-}
-double two(double) {
-  return 2;
-}
-double same(double k) {
-  return k;
-}
-double twice(double k) {
-  return 2 * k;
-}
-double share(double k) {
-  return k / (k + 1);
-}
-double odd_share(double k) {
-  return (2 * k + 1) / (k + 1);
-}
-double negative_share(double k) {
-  return -1 / (k + 1);
-}
-
-}  // namespace
 
 // clang-format off
-constinit const OrthogonalPolynomial chebyshev_polynomial_t{{1, 0, two, zero, one, false}};
-constinit const OrthogonalPolynomial chebyshev_polynomial_u{{2, 0, two, zero, one, false}};
-constinit const OrthogonalPolynomial chebyshev_polynomial_v{{2, -1, two, zero, one, false}};
-constinit const OrthogonalPolynomial chebyshev_polynomial_w{{2, 1, two, zero, one, false}};
-constinit const OrthogonalPolynomial shifted_chebyshev_polynomial_t{{1, 0, two, zero, one, true}};
-constinit const OrthogonalPolynomial shifted_chebyshev_polynomial_u{{2, 0, two, zero, one, true}};
-constinit const OrthogonalPolynomial shifted_chebyshev_polynomial_v{{2, -1, two, zero, one, true}};
-constinit const OrthogonalPolynomial shifted_chebyshev_polynomial_w{{2, 1, two, zero, one, true}};
-constinit const OrthogonalPolynomial hermite_polynomial_h{{2, 0, two, zero, twice, false}};
-constinit const OrthogonalPolynomial hermite_polynomial_he{{1, 0, one, zero, same, false}};
-constinit const OrthogonalPolynomial laguerre_polynomial_l{{-1, 1, negative_share, odd_share, share, false}};
-constinit const OrthogonalPolynomial legendre_polynomial_p{{1, 0, odd_share, zero, share, false}};
+constinit const OrthogonalPolynomial chebyshev_polynomial_t{{BinaryOp::kChebyshevFirstKind, 1, 0}};
+constinit const OrthogonalPolynomial chebyshev_polynomial_u{{BinaryOp::kChebyshevOtherKinds, 0, 1}};
+constinit const OrthogonalPolynomial chebyshev_polynomial_v{{BinaryOp::kChebyshevOtherKinds, -1, 1}};
+constinit const OrthogonalPolynomial chebyshev_polynomial_w{{BinaryOp::kChebyshevOtherKinds, 1, 1}};
+constinit const OrthogonalPolynomial shifted_chebyshev_polynomial_t{{BinaryOp::kChebyshevFirstKind, 2, 0}};
+constinit const OrthogonalPolynomial shifted_chebyshev_polynomial_u{{BinaryOp::kChebyshevOtherKinds, 0, 2}};
+constinit const OrthogonalPolynomial shifted_chebyshev_polynomial_v{{BinaryOp::kChebyshevOtherKinds, -1, 2}};
+constinit const OrthogonalPolynomial shifted_chebyshev_polynomial_w{{BinaryOp::kChebyshevOtherKinds, 1, 2}};
+constinit const OrthogonalPolynomial hermite_polynomial_h{{BinaryOp::kHermite, 2, 0}};
+constinit const OrthogonalPolynomial hermite_polynomial_he{{BinaryOp::kHermite, 1, 0}};
+constinit const OrthogonalPolynomial laguerre_polynomial_l{{BinaryOp::kLaguerre, 0, 0}};
+constinit const OrthogonalPolynomial legendre_polynomial_p{{BinaryOp::kGegenbauer, 0.5, 1}};
 // clang-format on
 
 }  // namespace tsr::ops

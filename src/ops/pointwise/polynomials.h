@@ -7,20 +7,16 @@
 
 namespace tsr::ops {
 
-// The coefficients of p(k + 1) = (a x + b) p(k) - c p(k - 1), as functions of k, from p(0) = 1 and
-// p(1) = first x + start; x is 2 x - 1 for `shifted` ones.
-struct Recurrence {
-  double first, start;
-  double (*a)(double k);
-  double (*b)(double k);
-  double (*c)(double k);
-  bool shifted;
+// A family of polynomials: a kernel of x and the degree, and its parameters.
+struct PolynomialFamily {
+  kernel::BinaryOp op;
+  double p0, p1;
 };
 
 // A row that can be called: the polynomial of degree n at x. One operand must be a tensor. n counts
 // without its fraction; the result is 0 for n < 0. No derivative towards n.
 struct OrthogonalPolynomial {
-  Recurrence steps;
+  PolynomialFamily family;
   // Shapes that broadcast, real numbers. Throws kShape, kDType, kDevice, kValue for a degree above
   // 16384.
   Tensor operator()(const Arg& input, const Arg& n, Out out = {}) const;

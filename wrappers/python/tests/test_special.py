@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 import special
 
 import tessera as ts
@@ -58,6 +59,39 @@ def test_incomplete_gamma_functions_keep_their_digits_for_small_and_large_orders
     x = a * rng.uniform(0.5, 2, 3000)
     found = getattr(ts, function)(ts.tensor(a), ts.tensor(x)).numpy()
     np.testing.assert_allclose(found, reference(a, x), 1e-11, 1e-280)
+
+
+POLYNOMIALS = {
+    "chebyshev_polynomial_t": scipy.special.eval_chebyt, "chebyshev_polynomial_u": scipy.special.eval_chebyu,
+    "hermite_polynomial_h": scipy.special.eval_hermite, "hermite_polynomial_he": scipy.special.eval_hermitenorm,
+    "laguerre_polynomial_l": scipy.special.eval_laguerre, "legendre_polynomial_p": scipy.special.eval_legendre,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials_take_a_degree_for_each_element(name: str) -> None:
+    rng = np.random.default_rng(9)
+    n = rng.integers(-2, 41, 1003)
+    x = rng.uniform(-1, 1, n.size).astype(np.float32)
+    wide = x.astype(float)
+    wanted = np.where(n < 0, 0, POLYNOMIALS[name](np.maximum(n, 0), wide))
+    size = np.where(n < 0, 1, np.abs(POLYNOMIALS[name](np.maximum(n, 0), np.sign(wide)))) + abs(wanted)
+    function = getattr(ts, name)
+    for degrees in (ts.tensor(n), ts.tensor(n, dtype=ts.int16), ts.tensor(n + 0.5 * (n >= 0))):
+        found = function(ts.tensor(wide), degrees).numpy()
+        assert (abs(found - wanted) <= 1e-11 * size).all()
+    assert (abs(function(ts.tensor(x), ts.tensor(n)).numpy() - wanted) <= 6e-8 * abs(wanted) + 1e-11 * size).all()
+    for degree in (0, 1, 2, 17):
+        assert np.array_equal(function(ts.tensor(wide), degree), function(ts.tensor(wide), ts.full((n.size,), degree)))
+    assert np.array_equal(function(0.25, ts.tensor(n)), function(ts.tensor(0.25), ts.tensor(n)))
+
+
+@pytest.mark.parametrize("name", [*POLYNOMIALS, "chebyshev_polynomial_v", "chebyshev_polynomial_w", "shifted_chebyshev_polynomial_v"])
+def test_polynomials_have_derivatives_of_all_orders(name: str) -> None:
+    x = ts.tensor([-0.75, -0.25, 0.125, 0.5, 0.875, 1.0, 0.3], dtype=ts.float64, requires_grad=True)
+    n = ts.tensor([0, 1, 2, 3, 4, 5, 6], dtype=ts.uint8)
+    assert gradcheck(lambda x: getattr(ts, name)(x, n), (x,))
+    assert gradgradcheck(lambda x: getattr(ts, name)(x, n), (x,))
 
 
 SPECIAL_VALUES: dict[str, list[tuple[Any, ...]]] = {

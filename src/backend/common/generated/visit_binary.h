@@ -73,6 +73,11 @@ constexpr auto visit_functor(kernel::BinaryOp op, const Visit& visit) {
     case kernel::BinaryOp::kIgamma: return visit.template operator()<Igamma>();
     case kernel::BinaryOp::kIgammac: return visit.template operator()<Igammac>();
     case kernel::BinaryOp::kXlog1py: return visit.template operator()<Xlog1py>();
+    case kernel::BinaryOp::kChebyshevFirstKind: return visit.template operator()<ChebyshevFirstKind>();
+    case kernel::BinaryOp::kChebyshevOtherKinds: return visit.template operator()<ChebyshevOtherKinds>();
+    case kernel::BinaryOp::kGegenbauer: return visit.template operator()<Gegenbauer>();
+    case kernel::BinaryOp::kHermite: return visit.template operator()<Hermite>();
+    case kernel::BinaryOp::kLaguerre: return visit.template operator()<Laguerre>();
     case kernel::BinaryOp::kEluGrad: return visit.template operator()<EluGrad>();
     case kernel::BinaryOp::kSeluGrad: return visit.template operator()<SeluGrad>();
     case kernel::BinaryOp::kMishGrad: return visit.template operator()<MishGrad>();

@@ -4,6 +4,7 @@
 #include "backend/common/generated/visit_binary.h"
 #include "backend/common/math_special.h"
 #include "backend/cpu/isa/find.h"
+#include "backend/cpu/isa/lanes.h"
 #include "backend/cpu/isa/power.h"
 #include "backend/cpu/isa/row_loop.h"
 
