@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The incomplete gamma functions of one pair of doubles at a time (see special_math.h): the power
 // series left of a + 1, Legendre's continued fraction right of it (Abramowitz and Stegun, Handbook
-// of Mathematical Functions, 6.5.29 and 6.5.31). The factor before both is computed as Loader does,
-// Fast and accurate computation of binomial probabilities, 2000: its logarithm would lose as many
-// digits as a has.
+// of Mathematical Functions, 6.5.29 and 6.5.31), and Temme's expansion for x near a large a. The
+// factor before series and fraction is computed as Loader does, Fast and accurate computation of
+// binomial probabilities, 2000: its logarithm would lose as many digits as a has.
 #pragma once
 
 #include "backend/common/special_math.h"
@@ -58,7 +58,7 @@ namespace tsr::math {
   return ::exp(-power_series(z, kStirling) / a - deviance(a, x)) / ::sqrt(2 * kSpecialPi * a);
 }
 
-// P(a, x) for x < a + 1.
+// P(a, x) over its factor, for x < a + 1.
 [[maybe_unused]] TSR_HD_CALL static double lower_gamma_series(double a, double x) {
   double term = 1;
   double sum = 1;
@@ -67,30 +67,36 @@ namespace tsr::math {
     sum += term;
     if (term < 1e-17 * sum) break;
   }
-  return gamma_factor(a, x) * sum;
+  return sum;
 }
 
-// Q(a, x) for x >= a + 1, by Lentz's algorithm.
+// Q(a, x) over its factor, for x >= a + 1: numerators and denominators of the fraction by their
+// recurrences, in which no step waits for a division. Both are scaled before they overflow.
 [[maybe_unused]] TSR_HD_CALL static double upper_gamma_fraction(double a, double x) {
-  constexpr double kTiny = 1e-300;
+  constexpr double kLarge = 0x1p400;
   double b = x + 1 - a;
-  double c = 1 / kTiny;
-  double d = 1 / b;
-  double value = d;
+  double top = 1;
+  double top_before = 0;
+  double bottom = b;
+  double bottom_before = 1;
+  double value = 1 / b;
   for (int64_t n = 1; n < 2000000; ++n) {
     const double k = static_cast<double>(n);
-    const double numerator = -k * (k - a);
+    const double numerator = k * (a - k);
     b += 2;
-    d = numerator * d + b;
-    if (::fabs(d) < kTiny) d = kTiny;
-    c = b + numerator / c;
-    if (::fabs(c) < kTiny) c = kTiny;
-    d = 1 / d;
-    const double factor = d * c;
-    value *= factor;
-    if (::fabs(factor - 1) < 2e-16) break;
+    const double next_top = b * top + numerator * top_before;
+    const double next_bottom = b * bottom + numerator * bottom_before;
+    const bool large = next_bottom > kLarge;
+    const double scale = large ? 1 / kLarge : 1.0;
+    top_before = top * scale;
+    bottom_before = bottom * scale;
+    top = next_top * scale;
+    bottom = next_bottom * scale;
+    const double before = value;
+    value = top / bottom;
+    if (::fabs(value - before) <= 2e-16 * value) break;
   }
-  return gamma_factor(a, x) * a * value;
+  return a * value;
 }
 
 // Q(a, x) for small a and x, where 1 - P cancels: -expm1(log(x**a / Γ(1 + a))) less the terms of
@@ -104,11 +110,64 @@ namespace tsr::math {
     sum += next;
     if (::fabs(next) < 1e-17 * ::fabs(sum)) break;
   }
-  const double exponent = a * ::log(x) - log_gamma_1p(a);
-  return -::expm1(exponent) - ::exp(exponent) * a * sum;
+  const double rise = ::expm1(a * ::log(x) - log_gamma_1p(a));
+  return -rise - (1 + rise) * a * sum;
 }
 
-// The regularised functions P (kUpper false) and Q of a >= 0 and x >= 0; NaN elsewhere.
+// The coefficients of Temme's expansion, of the powers of 1 / a (rows) and of eta (Temme,
+// "Uniform asymptotic expansions of the incomplete gamma functions and the incomplete beta
+// function", 1975; DLMF 5.11.5 and 8.12.12).
+struct TemmeTable {
+  static constexpr int kRows = 10;
+  static constexpr int kTerms = 15;
+  double d[kRows][kTerms];
+};
+constexpr TemmeTable make_temme_table() {
+  constexpr int kAll = TemmeTable::kTerms + 2 * TemmeTable::kRows;
+  double alpha[kAll + 2] = {0, 1};  // of the inverse of eta
+  for (int n = 2; n < kAll + 2; ++n) {
+    double sum = alpha[n - 1];
+    for (int j = 2; j < n; ++j) sum -= j * alpha[j] * alpha[n + 1 - j];
+    alpha[n] = sum / (n + 1);
+  }
+  TemmeTable table{};
+  double row[kAll + 2] = {};
+  double odd_product = 1;
+  for (int k = 0; k < TemmeTable::kRows; ++k) {
+    if (k > 0) odd_product *= -(2 * k + 1);
+    const double stirling = odd_product * alpha[2 * k + 1];  // of the series of Γ
+    for (int n = 0; n < kAll; ++n) {
+      const double first = (n + 2) * alpha[n + 2] - (n == 0 ? 1 : 0);
+      row[n] = stirling * first + (k == 0 ? 0 : (n + 2) * row[n + 2]);
+    }
+    for (int n = 0; n < TemmeTable::kTerms; ++n) table.d[k][n] = row[n];
+  }
+  return table;
+}
+
+// Where the expansion serves: a >= kTemmeLeast and |x - a| <= kTemmeWidth a.
+inline constexpr double kTemmeLeast = 20;
+inline constexpr double kTemmeWidth = 0.3;
+
+// P or Q there: the tail of the normal distribution beyond a distance with the sign of x - a (Q) or
+// of a - x (P), and Temme's series, which is added for Q and subtracted for P.
+template <bool kUpper>
+[[maybe_unused]] TSR_HD_CALL static double gamma_about(double a, double x) {
+  constexpr TemmeTable kTable = make_temme_table();
+  const double square = deviance(a, x);  // a eta**2 / 2
+  const double eta = ::copysign(::sqrt(2 * square / a), x - a);
+  double sum = 0;
+  for (int k = TemmeTable::kRows - 1; k >= 0; --k) {
+    sum = sum / a + power_series(eta, kTable.d[k]);
+  }
+  const double series = ::exp(-square) / ::sqrt(2 * kSpecialPi * a) * sum;
+  const double distance = ::copysign(::sqrt(square), x - a);
+  return kUpper ? 0.5 * ::erfc(distance) + series : 0.5 * ::erfc(-distance) - series;
+}
+
+// The regularised functions P (kUpper false) and Q of a >= 0 and x >= 0; NaN elsewhere. What is
+// subtracted from 1 is computed only where that changes 1, by the bounds a / (x + 1 - a) of the
+// fraction and (a + 1) / (a + 1 - x) of the series.
 template <bool kUpper>
 [[gnu::always_inline]] TSR_HD inline double incomplete_gamma(double a, double x) {
   if (!(a >= 0) || !(x >= 0) || (a == 0 && x == 0)) return kSpecialNaN;
@@ -117,13 +176,15 @@ template <bool kUpper>
   }
   if (a == 0 || x == kSpecialInfinity) return kUpper ? 0.0 : 1.0;
   if (x == 0) return kUpper ? 1.0 : 0.0;
-  if (x >= a + 1) {
-    const double upper = upper_gamma_fraction(a, x);
-    return kUpper ? upper : 1 - upper;
-  }
-  if (kUpper && x < 1.1 && a < 0.5) return upper_gamma_near_zero(a, x);
-  const double lower = lower_gamma_series(a, x);
-  return kUpper ? 1 - lower : lower;
+  if (a >= kTemmeLeast && ::fabs(x - a) <= kTemmeWidth * a) return gamma_about<kUpper>(a, x);
+  const bool right = x >= a + 1;
+  if (kUpper && !right && x < 1.1 && a < 0.5) return upper_gamma_near_zero(a, x);
+  const double factor = gamma_factor(a, x);
+  const bool direct = right == kUpper;
+  const double bound = right ? a / (x + 1 - a) : (a + 1) / (a + 1 - x);
+  if (direct ? factor == 0 : factor * bound < 1e-17) return direct ? 0.0 : 1.0;
+  const double part = factor * (right ? upper_gamma_fraction(a, x) : lower_gamma_series(a, x));
+  return direct ? part : 1 - part;
 }
 
 // ---- The derivative of a gamma number with respect to its shape ----

@@ -7,10 +7,10 @@
 #include "backend/common/airy_math.h"
 #include "backend/common/bessel_more_math.h"
 #include "backend/common/functors_special.h"
-#include "backend/common/gamma_math.h"
 #include "backend/common/math_any.h"
 #include "backend/common/math_bessel.h"
 #include "backend/common/math_bessel_more.h"
+#include "backend/common/math_gamma.h"
 #include "backend/common/math_hyperbolic.h"
 #include "backend/common/special_math.h"
 
@@ -38,55 +38,6 @@ template <class Fn>
   return fn(x, y);
 }
 
-[[gnu::always_inline]] inline VD lgamma(VD x) {
-  return by_lane(x, [](double lane) { return math::log_gamma(lane); });
-}
-// For 0 < x < 2**126: below 8 downwards or upwards into [1, 2] by Γ(x + 1) = x Γ(x), where log Γ(z)
-// is (z - 1) (z - 2) times a polynomial (minimax.py: lgamma), so that both zeros keep their digits;
-// beyond by Stirling's series (Abramowitz and Stegun, Handbook of Mathematical Functions, 6.1.41).
-[[gnu::always_inline]] inline VD log_gamma_right(VD x) {
-  const Mask<double> large = x >= VD(8.0);
-  const Mask<double> below = x < VD(1.0);
-  VD z = select(below, x + VD(1.0), at_most(x, VD(8.0)));
-  VD factor(1.0);
-  for (int step = 0; step < 6; ++step) {
-    const Mask<double> above = z > VD(2.0);
-    const VD lower = z - VD(1.0);
-    factor = select(above, factor * lower, factor);
-    z = select(above, lower, z);
-  }
-  const VD logarithm = log(select(large, x, select(below, x, factor)));
-  const VD middle =
-      (z - VD(1.0)) * (z - VD(2.0)) *
-      polynomial(z - VD(1.5), 0.48312895054218752, -0.14595989572738025, 0.06291140060979819,
-                 -0.03130850822483789, 0.016797127842591669, -0.0094249684142374453,
-                 0.0054457710554302813, -0.0032208625101210241, 0.0019305598613784951,
-                 -0.0011077590644323662, 0.00066842708650451783, -0.00060755749656092573,
-                 0.00038760859501621632);
-  const VD w = VD(1.0) / x;
-  const VD series = w * horner(w * w, 0.083333333333333333, -0.0027777777777777778,
-                               0.00079365079365079365, -0.00059523809523809524);
-  const VD half_log_2pi(0.91893853320467274);
-  const VD far = fma(x - VD(0.5), logarithm, half_log_2pi - x) + series;
-  return select(large, far, select(below, middle - logarithm, middle + logarithm));
-}
-// Left of 0 by Γ(x) Γ(1 - x) = pi / sin(pi x), where the difference of the logarithms is not near
-// 0.
-[[gnu::always_inline]] inline VD log_gamma_short(VD x) {
-  const Mask<double> left = x < VD(0.0);
-  VD value = log_gamma_right(select(left, VD(1.0) - x, x));
-  if (any(left)) {
-    const VD sine = sin((x - round_even(x)) * VD(2 * kHalfPi));
-    value = select(left, log(VD(2 * kHalfPi) / abs(sine)) - value, value);
-    value = patch_lanes(left & (abs(value) < VD(0.02)), value, x,
-                        [](double lane) { return math::log_gamma(lane); });
-  }
-  return select(x == VD(0.0), VD(kInfinity), value);
-}
-[[gnu::always_inline]] inline VF lgamma(VF x) {
-  const VF found = narrow(each_half(widen(x), log_gamma_short));
-  return select(abs(x) == VF(kInfinity), abs(x), found);
-}
 // For x > 0: below 8 downwards or upwards into [1, 2] by ψ(x + 1) = ψ(x) + 1 / x, whose terms add
 // up as one fraction, and there (x - x0) times a polynomial, x0 being the zero (minimax.py:
 // digamma); beyond by the asymptotic series (Abramowitz and Stegun, 6.3.18).
@@ -279,67 +230,6 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline Vec<T> zeta(Vec<T> x, Vec<T> y) {
   return in_double(x, y, [](double a, double b) { return math::zeta_of(a, b); });
-}
-// The incomplete gamma functions for float32 (gamma_math.h), where a and x are of ordinary size:
-// the factor's logarithm has digits to spare there.
-template <bool kUpper>
-[[gnu::always_inline]] inline VD incomplete_gamma_short(VD given_a, VD given_x) {
-  constexpr double kEpsilon = 1e-10;
-  Mask<double> served =
-      (given_a > VD(0.0)) & (given_a < VD(1e4)) & (given_x > VD(0.0)) & (given_x < VD(1e5));
-  if constexpr (kUpper) served = served & ((given_a >= VD(0.5)) | (given_x >= VD(1.1)));
-  const VD a = select(served, given_a, VD(1.0));
-  const VD x = select(served, given_x, VD(0.5));
-  const VD after = a + VD(1.0);
-  const Mask<double> right = x >= after;
-
-  VD sum(1.0);
-  VD term(1.0);
-  VD next = after;
-  const VD near = select(right, VD(0.0), x);
-  do {
-    term = term * (near / next);
-    sum = sum + term;
-    next = next + VD(1.0);
-  } while (any(term * near > VD(kEpsilon) * sum * (next - near)));
-
-  const VD factor = exp(a * log(x) - x - log_gamma_right(after));
-  VD value = factor * sum;
-  if constexpr (kUpper) value = VD(1.0) - value;
-  if (any(right)) {
-    const VD far = select(right, x, after);
-    VD b = far + VD(1.0) - a;
-    VD d = VD(1.0) / b;
-    VD c(1e300);
-    VD fraction = d;
-    VD change;
-    VD k(0.0);
-    do {
-      k = k + VD(1.0);
-      const VD numerator = k * (a - k);
-      b = b + VD(2.0);
-      d = VD(1.0) / fma(numerator, d, b);
-      c = b + numerator / c;
-      change = d * c;
-      fraction = fraction * change;
-    } while (any(abs(change - VD(1.0)) > VD(kEpsilon)));
-    const VD upper = factor * a * fraction;
-    value = select(right, kUpper ? upper : VD(1.0) - upper, value);
-  }
-  return patch_lanes(!served, value, given_a, given_x,
-                     [](double p, double q) { return math::incomplete_gamma<kUpper>(p, q); });
-}
-[[gnu::always_inline]] inline VD igamma(VD a, VD x) {
-  return by_lane(a, x, [](double p, double q) { return math::incomplete_gamma<false>(p, q); });
-}
-[[gnu::always_inline]] inline VD igammac(VD a, VD x) {
-  return by_lane(a, x, [](double p, double q) { return math::incomplete_gamma<true>(p, q); });
-}
-[[gnu::always_inline]] inline VF igamma(VF a, VF x) {
-  return narrow(each_half(widen(a), widen(x), incomplete_gamma_short<false>));
-}
-[[gnu::always_inline]] inline VF igammac(VF a, VF x) {
-  return narrow(each_half(widen(a), widen(x), incomplete_gamma_short<true>));
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> gamma_slope(Vec<T> x, Vec<T> y) {

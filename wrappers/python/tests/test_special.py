@@ -61,6 +61,32 @@ def test_incomplete_gamma_functions_keep_their_digits_for_small_and_large_orders
     np.testing.assert_allclose(found, reference(a, x), 1e-11, 1e-280)
 
 
+@pytest.mark.parametrize("function", ["igamma", "igammac"])
+def test_incomplete_gamma_functions_choose_a_formula_for_each_element(function: str) -> None:
+    reference = special.gammainc if function == "igamma" else special.gammaincc
+    rng = np.random.default_rng(8)
+    orders = [10 ** rng.uniform(-30, -0.3, 999), rng.uniform(0, 1.2, 999), rng.uniform(0, 40, 999), rng.uniform(15, 25, 999),
+              10 ** rng.uniform(1, 4, 999)]  # fmt: skip
+    a = np.concatenate(orders)
+    widths = np.where(a < 1, 2, np.where(a < 100, 0.7, 8 / np.sqrt(np.maximum(a, 100))))
+    x = np.maximum(a, 0.3) * np.maximum(1 + widths * rng.uniform(-1, 1, a.size), 1e-3)
+    order = rng.permutation(a.size)
+    a, x = a[order], x[order]
+    found = getattr(ts, function)(ts.tensor(a), ts.tensor(x)).numpy()
+    np.testing.assert_allclose(found, reference(a, x), 1e-11, 1e-280)
+    a, x = a.astype(np.float32), x.astype(np.float32)
+    found = getattr(ts, function)(ts.tensor(a), ts.tensor(x)).numpy()
+    np.testing.assert_allclose(found, reference(a.astype(float), x.astype(float)), 1.2e-7, 1e-38)
+    # From the series and the fraction in 60 digits, because SciPy has 7 digits here.
+    large = ts.tensor([[1e5, 99000], [1e6, 998000], [1e6, 1003000], [1e7, 9990000]], dtype=ts.float64)
+    lower = [7.574199211747679e-4, 0.022696114006736802, 0.9986382593537824, 7.801532152520487e-4]
+    upper = [0.9992425800788253, 0.9773038859932632, 1.3617406462175915e-3, 0.999219846784748]
+    found = getattr(ts, function)(large[:, 0], large[:, 1])
+    np.testing.assert_allclose(found, lower if function == "igamma" else upper, 1e-12)
+    middle = ts.tensor([1e20, 1e300], dtype=ts.float64)
+    np.testing.assert_allclose(getattr(ts, function)(middle, middle), 0.5, 1e-9)
+
+
 POLYNOMIALS = {
     "chebyshev_polynomial_t": scipy.special.eval_chebyt, "chebyshev_polynomial_u": scipy.special.eval_chebyu,
     "hermite_polynomial_h": scipy.special.eval_hermite, "hermite_polynomial_he": scipy.special.eval_hermitenorm,
