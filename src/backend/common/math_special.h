@@ -87,9 +87,10 @@ template <class Fn>
 [[gnu::always_inline]] inline VD digamma(VD x) {
   return by_lane(x, [](double lane) { return math::digamma_of(lane); });
 }
-// (-1)**(n + 1) n! zeta(n + 1, x) for x > 0 and a small order n: the first terms of the sum, then
-// the Euler-Maclaurin formula (special_math.h: zeta_right), with the powers as products.
-[[gnu::always_inline]] inline VD polygamma_right(VD x, int order) {
+// (-1)**(n + 1) n! zeta(n + 1, x) for x > 0 and orders n up to 4: the first terms of the sum, then
+// the Euler-Maclaurin formula (special_math.h: zeta_right), with the powers as products; to 1e-9.
+// Its callers share one copy.
+[[gnu::noinline]] inline VD polygamma_right(VD x, int order) {
   constexpr double kBernoulli[] = {0.08333333333333333,    -0.001388888888888889,
                                    3.306878306878307e-05,  -8.267195767195768e-07,
                                    2.08767569878681e-08,   -5.284190138687493e-10,
@@ -99,7 +100,7 @@ template <class Fn>
     for (int k = 0; k < order; ++k) power = power * w;
     return power;
   };
-  const VD enough(12.0);
+  const VD enough(6.0);
   VD sum(0.0);
   for (Mask<double> below = x < enough; any(below); below = x < enough) {
     sum = sum + select(below, term_of(VD(1.0) / x), VD(0.0));
@@ -120,10 +121,16 @@ template <class Fn>
   for (int k = 2; k <= order; ++k) size *= k;
   return sum * VD(order % 2 == 0 ? -size : size);
 }
-// Left of 0, but for whole numbers, by the sum over all of them (special_math.h: zeta_of).
+// Left of 0, but for whole numbers, by ψ'(x) + ψ'(1 - x) = (π / sin πx)**2 for order 1 (Abramowitz
+// and Stegun, 6.4.7), else by the sum over all numbers (special_math.h: zeta_of).
 [[gnu::always_inline]] inline VD polygamma_short(VD x, int order) {
   const Mask<double> left = x < VD(0.0);
   if (!any(left)) return polygamma_right(x, order);
+  if (order == 1) {
+    const VD value = polygamma_right(select(left, VD(1.0) - x, x), 1);
+    const VD ratio = VD(2 * kHalfPi) / sin((x - round_even(x)) * VD(2 * kHalfPi));
+    return select(left, fma(ratio, ratio, -value), value);
+  }
   const VD fraction = x - floor(x);
   const VD value = polygamma_right(select(left, fraction, x), order);
   const VD safe = select(left, fraction, VD(0.5));
