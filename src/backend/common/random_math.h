@@ -133,6 +133,20 @@ TSR_HD inline UnitPair open_units(uint64_t seed, uint64_t counter, uint32_t atte
   const auto join = [&](int k) { return (block.words[k] & 0xffffffff) | block.words[k + 1] << 32; };
   return {open_unit(join(0)), open_unit(join(2))};
 }
+// The pairs of an element, one for each attempt. Whoever draws for many elements makes their first
+// pairs together: by themselves they are chains of dependent operations.
+struct Draws {
+  uint64_t seed, counter;
+  UnitPair first;
+
+  TSR_HD Draws(uint64_t of_seed, uint64_t of_counter)
+      : Draws(of_seed, of_counter, open_units(of_seed, of_counter, 0)) {}
+  TSR_HD Draws(uint64_t of_seed, uint64_t of_counter, UnitPair made)
+      : seed(of_seed), counter(of_counter), first(made) {}
+  TSR_HD UnitPair operator()(uint32_t attempt) const {
+    return attempt == 0 ? first : open_units(seed, counter, attempt);
+  }
+};
 
 // log(k!), by a product or by Stirling's series; to 1e-14.
 TSR_HD inline double log_factorial(double k) {
@@ -166,31 +180,31 @@ TSR_HD inline double poisson_by_steps(double rate, double u) {
 // Hoermann's transformed rejection with squeeze ("The transformed rejection method for generating
 // Poisson random variables", Insurance: Mathematics and Economics 12, 1993: PTRS), for rates of at
 // least 10. Every attempt takes a block of its own.
-TSR_HD inline double poisson_by_rejection(double rate, uint64_t seed, uint64_t counter) {
-  const double log_rate = ::log(rate);
+TSR_HD inline double poisson_by_rejection(double rate, const Draws& draws) {
   const double b = 0.931 + 2.53 * ::sqrt(rate);
   const double a = -0.059 + 0.02483 * b;
-  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
   const double sure = 0.9277 - 3.6224 / (b - 2);
   double count = 0;
   // An attempt fails with a probability below 1/4.
   for (uint32_t attempt = 0; attempt < 1000; ++attempt) {
-    const UnitPair pair = open_units(seed, counter, attempt);
+    const UnitPair pair = draws(attempt);
     const double u = pair.first - 0.5;
     const double v = pair.second;
     const double room = 0.5 - ::fabs(u);
     count = ::floor((2 * a / room + b) * u + rate + 0.43);
     if (room >= 0.07 && v <= sure) break;
     if (count < 0 || (room < 0.013 && v > room)) continue;
-    const double bound = count * log_rate - rate - log_factorial(count);
+    // Most numbers are taken before this.
+    const double bound = count * ::log(rate) - rate - log_factorial(count);
+    const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
     if (::log(v * inverse_alpha / (a / (room * room) + b)) <= bound) break;
   }
   return count < 0 ? 0 : count;
 }
 
-TSR_HD inline double poisson_of(double rate, uint64_t seed, uint64_t counter) {
-  if (rate >= 10) return poisson_by_rejection(rate, seed, counter);
-  return poisson_by_steps(rate, open_units(seed, counter, 0).first);
+TSR_HD inline double poisson_of(double rate, const Draws& draws) {
+  if (rate >= 10) return poisson_by_rejection(rate, draws);
+  return poisson_by_steps(rate, draws.first.first);
 }
 
 // ---- Gamma ----
@@ -200,13 +214,13 @@ constexpr uint32_t kAttempts = 1000;  // one fails with a probability below 1/4
 // Shape a >= 0, rate 1: Marsaglia and Tsang, "A simple method for generating gamma variables", ACM
 // TOMS 26, 2000. Below shape 1 a number of shape a + 1 times u^(1/a). Every attempt takes a block
 // of its own; u is that behind the last.
-TSR_HD inline double gamma_of(double a, uint64_t seed, uint64_t counter) {
+TSR_HD inline double gamma_of(double a, const Draws& draws) {
   if (a == 0) return 0;
   const double d = (a < 1 ? a + 1 : a) - 1.0 / 3;
   const double c = 1 / ::sqrt(9 * d);
   double value = d;
   for (uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
-    const UnitPair pair = open_units(seed, counter, attempt);
+    const UnitPair pair = draws(attempt);
     const double x = normal_quantile(pair.first);
     const double root = 1 + c * x;
     if (root <= 0) continue;
@@ -215,7 +229,7 @@ TSR_HD inline double gamma_of(double a, uint64_t seed, uint64_t counter) {
     if (::log(pair.second) < 0.5 * x * x + d - value + d * ::log(cube)) break;
   }
   if (a >= 1) return value;
-  return value * ::exp(::log(open_units(seed, counter, kAttempts).first) / a);
+  return value * ::exp(::log(draws(kAttempts).first) / a);
 }
 
 // ---- Binomial ----
@@ -235,7 +249,7 @@ TSR_HD inline double binomial_by_steps(double n, double p, double u) {
 
 // Hoermann's transformed rejection with squeeze ("The generation of binomial random variates",
 // Journal of Statistical Computation and Simulation 46, 1993: BTRS), for p <= 1/2 and n p >= 10.
-TSR_HD inline double binomial_by_rejection(double n, double p, uint64_t seed, uint64_t counter) {
+TSR_HD inline double binomial_by_rejection(double n, double p, const Draws& draws) {
   const double spread = ::sqrt(n * p * (1 - p));
   const double b = 1.15 + 2.53 * spread;
   const double a = -0.0873 + 0.0248 * b + 0.01 * p;
@@ -245,7 +259,7 @@ TSR_HD inline double binomial_by_rejection(double n, double p, uint64_t seed, ui
   const double at_mode = log_factorial(mode) + log_factorial(n - mode);
   double count = mode;
   for (uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
-    const UnitPair pair = open_units(seed, counter, attempt);
+    const UnitPair pair = draws(attempt);
     const double u = pair.first - 0.5;
     const double v = pair.second;
     const double room = 0.5 - ::fabs(u);
@@ -258,11 +272,10 @@ TSR_HD inline double binomial_by_rejection(double n, double p, uint64_t seed, ui
   return count < 0 ? 0 : count > n ? n : count;
 }
 
-TSR_HD inline double binomial_of(double n, double p, uint64_t seed, uint64_t counter) {
+TSR_HD inline double binomial_of(double n, double p, const Draws& draws) {
   const double rare = p > 0.5 ? 1 - p : p;
-  const double count = n * rare >= 10
-                           ? binomial_by_rejection(n, rare, seed, counter)
-                           : binomial_by_steps(n, rare, open_units(seed, counter, 0).first);
+  const double count = n * rare >= 10 ? binomial_by_rejection(n, rare, draws)
+                                      : binomial_by_steps(n, rare, draws.first.first);
   return p > 0.5 ? n - count : count;
 }
 

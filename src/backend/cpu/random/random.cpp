@@ -33,47 +33,55 @@ T rounded(double value) {
   return T(static_cast<float>(value));
 }
 
+// out[i] = fn(i, draws of element i).
+template <class T, class Fn>
+void draw_row(const RandomPlan& plan, int64_t begin, int64_t end, const Fn& fn) {
+  constexpr int64_t kTogether = 32;
+  math::UnitPair firsts[kTogether];
+  auto* out = static_cast<T*>(plan.output);
+  for (int64_t i = begin; i < end; i += kTogether) {
+    const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
+    const int64_t count = std::min(kTogether, end - i);
+    for (int64_t k = 0; k < count; ++k)
+      firsts[k] = math::open_units(plan.seed, counter + static_cast<uint64_t>(k), 0);
+    for (int64_t k = 0; k < count; ++k) {
+      const math::Draws draws(plan.seed, counter + static_cast<uint64_t>(k), firsts[k]);
+      out[i + k] = rounded<T>(fn(i + k, draws));
+    }
+  }
+}
+
 template <class T>
 void truncated_normal_row(const RandomPlan& plan, int64_t begin, int64_t end) {
-  auto* out = static_cast<T*>(plan.output);
-  for (int64_t i = begin; i < end; ++i) {
-    const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
-    const double u = math::open_units(plan.seed, counter, 0).first;
-    const double x = math::normal_quantile(plan.p2 + u * (plan.p3 - plan.p2));
-    out[i] = rounded<T>(plan.p0 + plan.p1 * x);
-  }
+  draw_row<T>(plan, begin, end, [&](int64_t, const math::Draws& draws) {
+    const double u = plan.p2 + draws.first.first * (plan.p3 - plan.p2);
+    return plan.p0 + plan.p1 * math::normal_quantile(u);
+  });
 }
 
 template <class T>
 void poisson_row(const RandomPlan& plan, int64_t begin, int64_t end) {
-  auto* out = static_cast<T*>(plan.output);
   const auto* rates = static_cast<const T*>(plan.probabilities);
-  for (int64_t i = begin; i < end; ++i) {
-    const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
-    out[i] = rounded<T>(math::poisson_of(number_of(rates[i]), plan.seed, counter));
-  }
+  draw_row<T>(plan, begin, end, [&](int64_t i, const math::Draws& draws) {
+    return math::poisson_of(number_of(rates[i]), draws);
+  });
 }
 
 template <class T>
 void gamma_row(const RandomPlan& plan, int64_t begin, int64_t end) {
-  auto* out = static_cast<T*>(plan.output);
   const auto* shapes = static_cast<const T*>(plan.probabilities);
-  for (int64_t i = begin; i < end; ++i) {
-    const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
-    out[i] = rounded<T>(math::gamma_of(number_of(shapes[i]), plan.seed, counter));
-  }
+  draw_row<T>(plan, begin, end, [&](int64_t i, const math::Draws& draws) {
+    return math::gamma_of(number_of(shapes[i]), draws);
+  });
 }
 
 template <class T>
 void binomial_row(const RandomPlan& plan, int64_t begin, int64_t end) {
-  auto* out = static_cast<T*>(plan.output);
   const auto* chances = static_cast<const T*>(plan.probabilities);
   const auto* counts = static_cast<const T*>(plan.counts);
-  for (int64_t i = begin; i < end; ++i) {
-    const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
-    out[i] = rounded<T>(
-        math::binomial_of(number_of(counts[i]), number_of(chances[i]), plan.seed, counter));
-  }
+  draw_row<T>(plan, begin, end, [&](int64_t i, const math::Draws& draws) {
+    return math::binomial_of(number_of(counts[i]), number_of(chances[i]), draws);
+  });
 }
 
 template <class T>

@@ -144,11 +144,11 @@ __device__ double draw(const RandomPlan& plan, const Words& block, int64_t i, in
     case RandomOp::kTruncatedNormal:
       return truncated_normal(plan, u);
     case RandomOp::kGamma:
-      return math::gamma_of(own(), plan.seed, counter);
+      return math::gamma_of(own(), math::Draws(plan.seed, counter));
     case RandomOp::kBinomial:
-      return math::binomial_of(at(plan.counts), own(), plan.seed, counter);
+      return math::binomial_of(at(plan.counts), own(), math::Draws(plan.seed, counter));
     default:
-      return math::poisson_of(own(), plan.seed, counter);
+      return math::poisson_of(own(), math::Draws(plan.seed, counter));
   }
 }
 
