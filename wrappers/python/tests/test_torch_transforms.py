@@ -174,6 +174,30 @@ def test_detach_drops_tangents_as_it_drops_history() -> None:
         assert bare.data_ptr() == x.data_ptr()
 
 
+def test_detach_in_place_drops_tangents_and_takes_samples() -> None:
+    def cut(a: torch.Tensor) -> torch.Tensor:
+        factor = a * a
+        factor.detach_()
+        return (factor * a).sum()
+
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    for found in (func.jacfwd(cut)(x), func.vmap(func.grad(cut))(x), func.vmap(func.jacfwd(cut))(x)):
+        same(found, x * x)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, torch.ones(2, 2)) * 2
+        assert torch.autograd.forward_ad.unpack_dual(dual.detach_()).tangent is None
+
+
+def test_a_computed_sample_changes_its_shape_in_place() -> None:
+    def longer(a: torch.Tensor) -> torch.Tensor:
+        product = a * a
+        product.unsqueeze_(0)
+        return (product * a).sum()
+
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    same(func.vmap(func.grad(longer))(x), 3 * x * x)
+
+
 def test_derivatives_of_higher_order_keep_the_tangents_of_their_inputs() -> None:
     x = torch.tensor([1.0, 2.0], dtype=torch.float64).requires_grad_()
     with torch.autograd.forward_ad.dual_level():

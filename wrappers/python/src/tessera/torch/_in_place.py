@@ -12,6 +12,15 @@ from .._core import TensorBase, is_grad_enabled
 from .._errors import AutogradError
 from .._modes import enable_grad
 from ..capi import lib
+from ..func._batched import Batched
+
+
+def _become(input: Any, tensor: Any) -> None:
+    """The object of a computed tensor becomes that of another one; a sample of vmap gets the other batch."""
+    if isinstance(input, Batched):
+        input._physical = tensor._physical
+    else:
+        input._rebind(tensor)
 
 
 def reshaped(input: Any, view: Any) -> Any:
@@ -26,7 +35,7 @@ def reshaped(input: Any, view: Any) -> Any:
         with enable_grad():
             view = _ops.as_strided(input, view.shape, TensorBase.stride(view), TensorBase.storage_offset(view))
     kept = input.retains_grad
-    input._rebind(view)
+    _become(input, view)
     if kept:
         input.retain_grad()
     return input
@@ -51,12 +60,12 @@ def constant(input: Any) -> Any:
 
 
 def detached(input: Any) -> Any:
-    """detach_: the object of a computed tensor becomes one of the tensor without history."""
+    """detach_: the object of a computed tensor becomes one of the tensor without history and tangents."""
     if input._view:
         raise AutogradError("detach_(): a view cannot be detached in place; use detach()")
-    if input.is_leaf:
+    if input.is_leaf and (input.requires_grad or lib.tsr_forward_level() < 0):
         return input.requires_grad_(False)
-    input._rebind(constant(input))
+    _become(input, constant(input))
     return input
 
 
