@@ -327,7 +327,7 @@ class Passes:
         self.library.autograd.grad([result], self.tensors, [self.grad])  # type: ignore[attr-defined]
 
 
-# A row is a statement, whose tensors can have another dtype (--floats).
+# A row is a statement, whose tensors can have another dtype (--dtype).
 STATEMENTS = {**kernel_cases.FAMILIES, **torch_cases.FAMILIES}
 FAMILIES = {
     "layout": layout_cases,
@@ -361,28 +361,31 @@ def main() -> None:
     parser.add_argument("--cpu", action="store_true", help="the process's own time: for loaded machines")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--families", nargs="*", choices=FAMILIES, help="all of them if this is missing")
-    floats = ("float32", "float64", "bfloat16", "float16")
-    parser.add_argument("--floats", choices=floats, default="float32", help="of the families whose cases are statements")
+    dtypes = ("float32", "float64", "bfloat16", "float16", "complex64", "complex128", "int32", "int64", "int16", "uint8")
+    parser.add_argument("--dtype", choices=dtypes, default="float32", help="of the families whose cases are statements")
     parser.add_argument("--match", default="", help="a regular expression that a case's name holds")
     options = parser.parse_args()
-    kernel_cases.floats = options.floats
+    kernel_cases.dtype = options.dtype
     global clock
     clock = time.process_time if options.cpu else time.perf_counter
     ts.set_num_threads(options.threads)
     torch.set_num_threads(options.threads)
     statistic, length = (min, SHORT_ROUND_SECONDS) if options.best else (statistics.median, ROUND_SECONDS)
     table = ["| case | tessera us | PyTorch us | ratio |", "|---|---|---|---|"]
-    for family in options.families or (FAMILIES if options.floats == "float32" else STATEMENTS):
+    for family in options.families or (FAMILIES if options.dtype == "float32" else STATEMENTS):
         for name, ours, theirs in FAMILIES[family](options.rows):
             if not re.search(options.match, name):
                 continue
-            try:
-                for function in (ours, theirs):
+            refused = {}
+            for library, function in (("Tessera", ours), ("PyTorch", theirs)):
+                try:
                     microseconds(function, 2)  # allocates memory and touches its pages
-            except (TypeError, RuntimeError) as error:
-                if options.floats == "float32":
-                    raise
-                print(json.dumps({"family": family, "name": name, "refused": str(error)}), flush=True)
+                except (TypeError, RuntimeError) as error:
+                    if options.dtype == "float32":
+                        raise
+                    refused[library] = str(error)
+            if refused:
+                print(json.dumps({"family": family, "name": name, "refused": refused}), flush=True)
                 continue
             calls = max(1, int(length * 1e6 / max(microseconds(ours, 1), microseconds(theirs, 1))))
             rounds = [(microseconds(ours, calls), microseconds(theirs, calls)) for _ in range(options.rounds)]

@@ -20,14 +20,14 @@ Case = tuple[str, Callable[[], object], Callable[[], object]]
 Names = dict[str, Any]
 RNG = np.random.default_rng(1)
 COLUMNS = 1024
-floats = "float32"  # the dtype that arrays of float32 get as tensors
+dtype = "float32"  # the dtype that arrays of float32 get as tensors
 
 
 def tensors(library: Any, arrays: dict[str, np.ndarray]) -> Names:
     """Tensors of a library that hold copies of arrays."""
     found = {name: library.from_numpy(array.copy()) for name, array in arrays.items()}
-    dtype = getattr(library, floats)
-    return {name: tensor.to(dtype) if tensor.dtype == library.float32 else tensor for name, tensor in found.items()}
+    wanted = getattr(library, dtype)
+    return {name: tensor.to(wanted) if tensor.dtype == library.float32 else tensor for name, tensor in found.items()}
 
 
 def cases(statements: list[str | tuple[str, str]], arrays: dict[str, np.ndarray], **theirs: Any) -> Iterator[Case]:

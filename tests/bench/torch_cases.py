@@ -52,7 +52,7 @@ class Gradients:
         used = self.call.__code__.co_names
         self.autograd = library.autograd
         small = [found[name] for name in used if name in found and name.islower()]
-        dtype = getattr(library, kernel_cases.floats)
+        dtype = getattr(library, kernel_cases.dtype)
         self.tensors = [tensor for tensor in small if getattr(tensor, "dtype", None) == dtype]
         for tensor in self.tensors:
             tensor.requires_grad_()
