@@ -24,23 +24,49 @@ void expect_close(const std::vector<double>& got, const std::vector<double>& wan
 // ---- softmax ----
 
 TEST(Softmax, follows_the_definition_along_every_axis_and_layout) {
-  const Dims sizes{5, 19, 37};
-  const Tensor x = ops::multiply(random_leaf(sizes, 1).detached(), 20);
-  const Dims swapped{2, 0, 1};
-  const Dims back{1, 2, 0};
-  const Tensor other = ops::permute_dims(ops::contiguous(ops::permute_dims(x, swapped)), back);
-  for (int64_t axis = 0; axis < 3; ++axis) {
-    const Dims axes{axis};
-    const Tensor lse = ops::logsumexp(x, DimsView(axes), true);
-    const std::vector<double> wanted = values(ops::subtract(x, lse));
-    expect_close(values(ops::log_softmax(x, axis)), wanted, 1e-10);
-    expect_close(values(ops::log_softmax(other, axis)), wanted, 1e-10);
-    const Tensor single = ops::cast_memory(other, DType::kFloat32);
-    expect_close(values(ops::log_softmax(single, axis - 3)), wanted, 2e-5);
-    std::vector<double> shares = wanted;
-    for (double& v : shares) v = std::exp(v);
-    expect_close(values(ops::softmax(single, axis)), shares, 1e-6);
-    expect_close(values(ops::softmax(other, axis)), shares, 1e-10);
+  // The others have axes with few neighbouring positions, which fill no register.
+  for (const Dims& sizes : {Dims{5, 19, 37}, Dims{3, 70, 3}, Dims{2, 131, 5}, Dims{66, 2, 1}}) {
+    SCOPED_TRACE(sizes[1]);
+    const Tensor x = ops::multiply(random_leaf(sizes, 1).detached(), 20);
+    const Dims swapped{2, 0, 1};
+    const Dims back{1, 2, 0};
+    const Tensor other = ops::permute_dims(ops::contiguous(ops::permute_dims(x, swapped)), back);
+    for (int64_t axis = 0; axis < 3; ++axis) {
+      const Dims axes{axis};
+      const Tensor lse = ops::logsumexp(x, DimsView(axes), true);
+      const std::vector<double> wanted = values(ops::subtract(x, lse));
+      expect_close(values(ops::log_softmax(x, axis)), wanted, 1e-10);
+      expect_close(values(ops::log_softmax(other, axis)), wanted, 1e-10);
+      const Tensor single = ops::cast_memory(other, DType::kFloat32);
+      expect_close(values(ops::log_softmax(single, axis - 3)), wanted, 2e-5);
+      std::vector<double> shares = wanted;
+      for (double& v : shares) v = std::exp(v);
+      expect_close(values(ops::softmax(single, axis)), shares, 1e-6);
+      expect_close(values(ops::softmax(other, axis)), shares, 1e-10);
+      const Tensor bfloat = ops::cast_memory(single, DType::kBFloat16);
+      const Tensor widened = ops::cast_memory(bfloat, DType::kFloat32);
+      EXPECT_EQ(
+          values(ops::cast_memory(ops::softmax(bfloat, axis), DType::kFloat32)),
+          values(ops::cast_memory(ops::cast_memory(ops::softmax(widened, axis), DType::kBFloat16),
+                                  DType::kFloat32)));
+    }
+  }
+}
+
+// A hidden position has a share of 0 and leaves the others alone; NaN stays in its line.
+TEST(Softmax, keeps_infinities_and_nans_to_their_lines) {
+  const Tensor x = ops::multiply(random_leaf(Dims{67, 3}, 1).detached(), 3);
+  x.data_as<double>()[3 * 5 + 0] = -INFINITY;
+  x.data_as<double>()[3 * 9 + 1] = NAN;
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    const std::vector<double> y =
+        values(ops::cast_memory(ops::softmax(ops::cast_memory(x, dtype), 0), DType::kFloat64));
+    double sums[3] = {};
+    for (size_t i = 0; i < y.size(); ++i) sums[i % 3] += y[i];
+    EXPECT_EQ(y[3 * 5 + 0], 0);
+    EXPECT_NEAR(sums[0], 1, 1e-5);
+    EXPECT_TRUE(std::isnan(sums[1]));
+    EXPECT_NEAR(sums[2], 1, 1e-5);
   }
 }
 
@@ -70,6 +96,13 @@ TEST(Softmax, gradients_agree_with_differences) {
       EXPECT_TRUE(gradgradcheck(fn, inputs));
     }
   }
+  const std::vector<Tensor> narrow{random_leaf(Dims{36, 3}, 1)};
+  for (const bool log : {false, true}) {
+    const auto fn = [&](Inputs t) {
+      return log ? ops::log_softmax(t[0], 0) : ops::softmax(t[0], 0);
+    };
+    EXPECT_TRUE(gradcheck(fn, narrow));
+  }
 }
 
 // ---- classification ----
@@ -86,6 +119,8 @@ const ClassCase kClassCases[] = {
     {"images", {2, 3, 2, 3}, false, 0},
     {"weighted images", {2, 3, 2, 3}, true, 0.1},
     {"one sample", {4}, false, 0},
+    {"many rows", {150, 3}, true, 0},
+    {"long rows", {3, 900}, false, 0.1},
     {"smoothed", {5, 4}, false, 0.3},
     {"smoothed, weighted", {5, 4}, true, 0.3},
 };

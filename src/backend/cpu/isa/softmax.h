@@ -4,11 +4,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
-#include "backend/common/math_f32.h"
-#include "backend/common/math_f64.h"
 #include "backend/cpu/isa/lanes.h"
+#include "backend/cpu/isa/score.h"
 #include "backend/cpu/nn/softmax_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
@@ -28,15 +26,6 @@ inline T row_max(int64_t count, const T* x) {
     most[0] = at_least(most[0], rest);
   }
   return largest_lane(at_least(at_least(most[0], most[1]), at_least(most[2], most[3])));
-}
-
-// exp(x), also fast where that is 0, as for scores that a mask hides: on its way to 0 a number
-// would be subnormal, which processors compute slowly.
-template <class T>
-[[gnu::always_inline]] inline Vec<T> exp_of_score(Vec<T> x) {
-  constexpr T kNothing = std::is_same_v<T, float> ? T{-104} : T{-746};
-  const auto hidden = x < Vec<T>(kNothing);
-  return select(hidden, Vec<T>(0), exp(select(hidden, Vec<T>(0), x)));
 }
 
 // The sum of exp(x - shift); kStore: also writes each to `out`.
@@ -66,19 +55,48 @@ inline T row_exp_sum(int64_t count, const T* x, T shift, [[maybe_unused]] T* out
   return sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
+// How many rows of so many columns are taken together where each needs a logarithm: the logarithms
+// are then a register, and the rows are still in the cache afterwards.
+template <class T>
+inline int64_t rows_together(int64_t columns) {
+  constexpr int64_t kCached = 4096;
+  return std::clamp<int64_t>(kCached / columns, 1, Vec<T>::kSize);
+}
+
+// The largest number of each of up to a register of rows, and the logarithm of the sum of
+// exp(x - largest).
+template <class T>
+inline void row_logs(int64_t rows, int64_t columns, const T* in, T* most, T* logs) {
+  using V = Vec<T>;
+  for (int64_t r = 0; r < rows; ++r) {
+    most[r] = row_max(columns, in + r * columns);
+    logs[r] = row_exp_sum<false, T>(columns, in + r * columns, most[r], nullptr);
+  }
+  tsr::cpu::TSR_ISA::log(V::load_part(logs, rows, T{1})).store_part(logs, rows);
+}
+
+template <class T>
+void log_softmax(int64_t rows, int64_t columns, const T* in, T* out) {
+  const int64_t step = rows_together<T>(columns);
+  for (int64_t first = 0; first < rows; first += step) {
+    T most[Vec<T>::kSize];
+    T offsets[Vec<T>::kSize];
+    const int64_t count = std::min(step, rows - first);
+    row_logs(count, columns, in, most, offsets);
+    for (int64_t r = 0; r < count; ++r, in += columns, out += columns) {
+#pragma omp simd
+      for (int64_t i = 0; i < columns; ++i) out[i] = (in[i] - most[r]) - offsets[r];
+    }
+  }
+}
+
 template <class T>
 void softmax(int64_t rows, int64_t columns, bool log, const T* in, T* out) {
+  if (log) return log_softmax(rows, columns, in, out);
   for (int64_t r = 0; r < rows; ++r, in += columns, out += columns) {
-    const T most = row_max(columns, in);
-    if (log) {
-      const T offset = std::log(row_exp_sum<false, T>(columns, in, most, nullptr));
+    const T factor = T{1} / row_exp_sum<true>(columns, in, row_max(columns, in), out);
 #pragma omp simd
-      for (int64_t i = 0; i < columns; ++i) out[i] = (in[i] - most) - offset;
-    } else {
-      const T factor = T{1} / row_exp_sum<true>(columns, in, most, out);
-#pragma omp simd
-      for (int64_t i = 0; i < columns; ++i) out[i] *= factor;
-    }
+    for (int64_t i = 0; i < columns; ++i) out[i] *= factor;
   }
 }
 
@@ -109,8 +127,6 @@ void softmax_backward(int64_t rows, int64_t columns, bool log, const T* g, const
   }
 }
 
-// ---- along an axis that is not the last: a register of neighbouring positions at a time ----
-
 template <class T>
 [[gnu::always_inline]] inline Vec<T> load_some(const T* source, int64_t count) {
   return count >= Vec<T>::kSize ? Vec<T>::load(source) : Vec<T>::load_part(source, count, T{0});
@@ -123,6 +139,95 @@ template <class T>
     value.store_part(target, count);
 }
 
+// ---- along an axis that is not the last, of fewer neighbouring positions than lanes ----
+
+// Registers follow each other in memory and hold several columns each: lane i of register k belongs
+// to position (k * kSize + i) % inner, and as many registers as there are positions make a round.
+template <class T>
+struct NarrowColumns {
+  using V = Vec<T>;
+
+  // Shorter axes are not worth the joining.
+  static bool fits(int64_t columns, int64_t inner, int64_t begin, int64_t end) {
+    return inner < V::kSize && begin == 0 && end == inner && columns >= 4 * V::kSize;
+  }
+
+  NarrowColumns(int64_t columns, int64_t width) : inner(width), total(columns * width) {}
+
+  // Calls step(register of the round, first element, elements left).
+  template <class Step>
+  [[gnu::always_inline]] void along(const Step& step) const {
+    int64_t k = 0;
+    for (int64_t i = 0; i < total; i += V::kSize) {
+      step(k, i, total - i);
+      k = k + 1 == inner ? 0 : k + 1;
+    }
+  }
+  // Joins all lanes of a position, and writes the result to all of them.
+  template <class Join>
+  void join(V* round, const Join& join) const {
+    T lanes[V::kSize * V::kSize];
+    for (int64_t k = 0; k < inner; ++k) round[k].store(lanes + k * V::kSize);
+    const int64_t end = inner * V::kSize;
+    for (int64_t i = inner; i < end; ++i) lanes[i % inner] = join(lanes[i % inner], lanes[i]);
+    for (int64_t i = inner; i < end; ++i) lanes[i] = lanes[i - inner];
+    for (int64_t k = 0; k < inner; ++k) round[k] = V::load(lanes + k * V::kSize);
+  }
+
+  int64_t inner;
+  int64_t total;
+};
+
+template <class T>
+void softmax_narrow(int64_t columns, int64_t inner, bool log, const T* in, T* out) {
+  using V = Vec<T>;
+  const NarrowColumns<T> narrow(columns, inner);
+  V most[V::kSize];
+  V sum[V::kSize];
+  std::fill_n(most, inner, V(-kInfinity));
+  std::fill_n(sum, inner, V(0));
+  // Of the last register, lanes behind the end add nothing.
+  const auto load = [&](int64_t i, int64_t count) {
+    return count >= V::kSize ? V::load(in + i)
+                             : V::load_part(in + i, count, static_cast<T>(-kInfinity));
+  };
+  narrow.along(
+      [&](int64_t k, int64_t i, int64_t count) { most[k] = at_least(most[k], load(i, count)); });
+  narrow.join(most, [](T a, T b) { return a < b ? b : a; });
+  narrow.along([&](int64_t k, int64_t i, int64_t count) {
+    const V e = exp_of_score(load(i, count) - most[k]);
+    if (!log) store_some(e, out + i, count);
+    sum[k] = sum[k] + e;
+  });
+  narrow.join(sum, [](T a, T b) { return a + b; });
+  for (int64_t k = 0; k < inner; ++k) sum[k] = log ? tsr::cpu::TSR_ISA::log(sum[k]) : V(1) / sum[k];
+  narrow.along([&](int64_t k, int64_t i, int64_t count) {
+    const V value = log ? (load(i, count) - most[k]) - sum[k] : load_some(out + i, count) * sum[k];
+    store_some(value, out + i, count);
+  });
+}
+
+template <class T>
+void softmax_narrow_backward(int64_t columns, int64_t inner, bool log, const T* g, const T* y,
+                             T* out) {
+  using V = Vec<T>;
+  const NarrowColumns<T> narrow(columns, inner);
+  V sum[V::kSize];
+  std::fill_n(sum, inner, V(0));
+  narrow.along([&](int64_t k, int64_t i, int64_t count) {
+    const V slope = load_some(g + i, count);
+    sum[k] = sum[k] + (log ? slope : slope * load_some(y + i, count));
+  });
+  narrow.join(sum, [](T a, T b) { return a + b; });
+  narrow.along([&](int64_t k, int64_t i, int64_t count) {
+    const V slope = load_some(g + i, count);
+    const V value = load_some(y + i, count);
+    store_some(log ? slope - exp(value) * sum[k] : value * (slope - sum[k]), out + i, count);
+  });
+}
+
+// ---- along an axis that is not the last: a register of neighbouring positions at a time ----
+
 // Registers of neighbouring positions that one pass over the columns takes. Columns are often a
 // multiple of 4096 bytes apart, where single lines of all of them would share one set of the cache.
 inline constexpr int kAbreast = 16;
@@ -131,12 +236,15 @@ template <class T>
 void softmax_strided(int64_t columns, int64_t inner, int64_t begin, int64_t end, bool log,
                      const T* in, T* out) {
   using V = Vec<T>;
+  if (NarrowColumns<T>::fits(columns, inner, begin, end))
+    return softmax_narrow(columns, inner, log, in, out);
   for (int64_t first = begin; first < end; first += kAbreast * V::kSize) {
     const int64_t width = std::min<int64_t>(end - first, kAbreast * V::kSize);
+    const int64_t registers = (width + V::kSize - 1) / V::kSize;
     V most[kAbreast];
     V sum[kAbreast];
-    for (V& each : most) each = V(-kInfinity);
-    for (V& each : sum) each = V(0);
+    std::fill_n(most, registers, V(-kInfinity));
+    std::fill_n(sum, registers, V(0));
     const T* x = in + first;
     T* y = out + first;
     // Calls step(register, position) along one column.
@@ -154,7 +262,8 @@ void softmax_strided(int64_t columns, int64_t inner, int64_t begin, int64_t end,
         sum[k] = sum[k] + e;
       });
     }
-    for (V& offset : sum) offset = log ? tsr::cpu::TSR_ISA::log(offset) : V(1) / offset;
+    for (int64_t k = 0; k < registers; ++k)
+      sum[k] = log ? tsr::cpu::TSR_ISA::log(sum[k]) : V(1) / sum[k];
     x = in + first;
     y = out + first;
     for (int64_t c = 0; c < columns; ++c, x += inner, y += inner) {
@@ -171,10 +280,12 @@ template <class T>
 void softmax_strided_backward(int64_t columns, int64_t inner, int64_t begin, int64_t end, bool log,
                               const T* g, const T* y, T* out) {
   using V = Vec<T>;
+  if (NarrowColumns<T>::fits(columns, inner, begin, end))
+    return softmax_narrow_backward(columns, inner, log, g, y, out);
   for (int64_t first = begin; first < end; first += kAbreast * V::kSize) {
     const int64_t width = std::min<int64_t>(end - first, kAbreast * V::kSize);
     V sum[kAbreast];
-    for (V& each : sum) each = V(0);
+    std::fill_n(sum, (width + V::kSize - 1) / V::kSize, V(0));
     for (int64_t c = 0; c < columns; ++c) {
       const int64_t at = c * inner + first;
       int k = 0;
@@ -199,9 +310,15 @@ void softmax_strided_backward(int64_t columns, int64_t inner, int64_t begin, int
 // ---- classification losses ----
 
 template <class T>
-T log_sum_exp(int64_t columns, const T* x) {
-  const T most = row_max(columns, x);
-  return most + std::log(row_exp_sum<false, T>(columns, x, most, nullptr));
+void log_sum_exp(int64_t rows, int64_t columns, const T* x, T* out) {
+  const int64_t step = rows_together<T>(columns);
+  for (int64_t first = 0; first < rows; first += step) {
+    T most[Vec<T>::kSize];
+    T logs[Vec<T>::kSize];
+    const int64_t count = std::min(step, rows - first);
+    row_logs(count, columns, x + first * columns, most, logs);
+    for (int64_t r = 0; r < count; ++r) out[first + r] = most[r] + logs[r];
+  }
 }
 
 template <class T>

@@ -21,8 +21,10 @@ using kernel::Status;
 // Partial sums belong to chunks of fixed size, so that a result does not depend on the threads.
 constexpr int64_t kChunk = 64;
 constexpr int64_t kGrain = 16384;
-// Positions whose classes are gathered together if they are not contiguous.
+// Positions whose classes are gathered or widened together, and the logits of as many positions as
+// are taken together where they are read in place.
 constexpr int64_t kTile = 16;
+constexpr int64_t kTogether = 4096;
 
 // `weight` is the weight of the plan, as T.
 template <class S>
@@ -51,8 +53,9 @@ class ClassLoss {
     for_chunks(chunks, [&](int64_t chunk, T* tile) {
       double loss = 0;
       double weights = 0;
-      for_rows(chunk, tile,
-               [&](int64_t position, const T* x) { forward_row(position, x, loss, weights); });
+      for_rows(chunk, tile, [&](int64_t position, int64_t count, const T* x) {
+        forward_rows(position, count, x, loss, weights);
+      });
       partial[2 * chunk] = loss;
       partial[2 * chunk + 1] = weights;
     });
@@ -70,7 +73,9 @@ class ClassLoss {
 
   Status backward() {
     for_chunks((positions_ + kChunk - 1) / kChunk, [&](int64_t chunk, T* tile) {
-      for_rows(chunk, tile, [&](int64_t position, const T* x) { backward_row(position, x, tile); });
+      for_rows(chunk, tile, [&](int64_t position, int64_t count, const T* x) {
+        for (int64_t j = 0; j < count; ++j) backward_row(position + j, x + j * plan_.classes, tile);
+      });
     });
     return verdict();
   }
@@ -94,13 +99,21 @@ class ClassLoss {
     static_cast<S*>(plan_.loss)[position] = static_cast<S>(static_cast<T>(loss));
   }
 
-  // Runs body(chunk, tile) for every chunk; the tile holds kTile rows if tiled().
+  // How many rows are taken together: those that are gathered share cache lines, others stay in the
+  // first-level cache.
+  [[nodiscard]] int64_t together() const {
+    if (plan_.inner > 1) return kTile;
+    const int64_t cached = std::max<int64_t>(1, kTogether / std::max<int64_t>(1, plan_.classes));
+    return std::min(cached, tiled() ? kTile : kChunk);
+  }
+
+  // Runs body(chunk, tile) for every chunk; the tile holds together() rows if tiled().
   template <class Body>
   void for_chunks(int64_t chunks, Body body) {
     const int64_t grain = std::max<int64_t>(1, kGrain / (kChunk * plan_.classes + 1));
     parallel_for(chunks, grain, [&](int64_t begin, int64_t end) {
-      const int64_t rows = plan_.inner > 1 ? kTile : 1;
-      const Workspace space(tiled() ? rows * plan_.classes * static_cast<int64_t>(sizeof(T)) : 0);
+      const Workspace space(tiled() ? together() * plan_.classes * static_cast<int64_t>(sizeof(T))
+                                    : 0);
       if (tiled() && space.data() == nullptr) {
         out_of_memory_ = true;
         return;
@@ -109,23 +122,23 @@ class ClassLoss {
     });
   }
 
-  // Runs body(position, contiguous logits) for the positions of a chunk.
+  // Runs body(position, count, contiguous logits) for the positions of a chunk.
   template <class Body>
   void for_rows(int64_t chunk, T* tile, Body body) {
     const int64_t end = std::min(positions_, (chunk + 1) * kChunk);
     for (int64_t p = chunk * kChunk; p < end;) {
+      int64_t count = std::min(together(), end - p);
       if (plan_.inner == 1) {
-        body(p, widen_.read(plan_.classes, input_ + p * plan_.classes, tile));
-        ++p;
-        continue;
+        body(p, count, widen_.read(count * plan_.classes, input_ + p * plan_.classes, tile));
+      } else {
+        count = std::min(count, plan_.inner - p % plan_.inner);
+        const S* source = input_ + element(p);
+        for (int64_t c = 0; c < plan_.classes; ++c) {
+          for (int64_t j = 0; j < count; ++j)
+            tile[j * plan_.classes + c] = static_cast<T>(source[c * plan_.inner + j]);
+        }
+        body(p, count, tile);
       }
-      const int64_t count = std::min({kTile, plan_.inner - p % plan_.inner, end - p});
-      const S* source = input_ + element(p);
-      for (int64_t c = 0; c < plan_.classes; ++c) {
-        for (int64_t j = 0; j < count; ++j)
-          tile[j * plan_.classes + c] = static_cast<T>(source[c * plan_.inner + j]);
-      }
-      for (int64_t j = 0; j < count; ++j) body(p + j, tile + j * plan_.classes);
       p += count;
     }
   }
@@ -149,14 +162,17 @@ class ClassLoss {
     return weight_ == nullptr ? 1.0 : static_cast<double>(weight_[t]);
   }
 
-  void forward_row(int64_t position, const T* x, double& sum, double& weights) {
-    const int64_t t = target(position);
-    T lse = 0;
-    double loss = 0;
-    if (plan_.log_probabilities == 0) {
-      lse = rows_.log_sum_exp(plan_.classes, x);
-      static_cast<T*>(plan_.lse)[position] = lse;
+  void forward_rows(int64_t position, int64_t count, const T* x, double& sum, double& weights) {
+    auto* lse = plan_.log_probabilities == 0 ? static_cast<T*>(plan_.lse) + position : nullptr;
+    if (lse != nullptr) rows_.log_sum_exp(count, plan_.classes, x, lse);
+    for (int64_t j = 0; j < count; ++j) {
+      forward_row(position + j, x + j * plan_.classes, lse == nullptr ? T{0} : lse[j], sum,
+                  weights);
     }
+  }
+  void forward_row(int64_t position, const T* x, T lse, double& sum, double& weights) {
+    const int64_t t = target(position);
+    double loss = 0;
     if (t >= 0) {
       loss = (1 - plan_.smoothing) * weight_of(t) * static_cast<double>(lse - x[t]);
       if (plan_.smoothing != 0) {

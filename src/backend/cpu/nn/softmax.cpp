@@ -19,6 +19,8 @@ using kernel::Status;
 
 // The grain, in numbers.
 constexpr int64_t kGrain = 16384;
+// Numbers that are widened at a time, of one row at least.
+constexpr int64_t kBuffered = 2048;
 // Neighbouring positions taken together along a strided axis: whole cache lines. 16-bit numbers are
 // widened into a buffer, which has to stay small.
 template <class S>
@@ -37,24 +39,27 @@ bool run_rows(const SoftmaxPlan& plan, bool backward) {
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(columns, 1));
   std::atomic<bool> ok{true};
   parallel_for(plan.rows, grain, [&](int64_t begin, int64_t end) {
-    const RowBuffer<S> buffer(2 * columns);
+    // Rows that need no buffer are passed all at once.
+    const int64_t buffered = std::max<int64_t>(1, kBuffered / columns);
+    const int64_t step = kIsShort<S> ? std::min(buffered, end - begin) : end - begin;
+    const RowBuffer<S> buffer(2 * step * columns);
     if (buffer.missing()) {
       ok = false;
       return;
     }
-    // Rows that need no buffer are passed all at once.
-    const int64_t step = kIsShort<S> ? 1 : end - begin;
     for (int64_t row = begin; row < end; row += step) {
+      const int64_t count = std::min(step, end - row);
+      const int64_t numel = count * columns;
       const int64_t at = row * columns;
-      const T* x = widen.read(columns, in + at, buffer.at());
+      const T* x = widen.read(numel, in + at, buffer.at());
       T* y = widen.target(out + at, buffer.at());
       if (backward) {
-        const T* kept = widen.read(columns, saved + at, buffer.at(columns));
-        rows.backward(step, columns, log, x, kept, y);
+        const T* kept = widen.read(numel, saved + at, buffer.at(step * columns));
+        rows.backward(count, columns, log, x, kept, y);
       } else {
-        rows.forward(step, columns, log, x, y);
+        rows.forward(count, columns, log, x, y);
       }
-      widen.write(columns, out + at, y);
+      widen.write(numel, out + at, y);
     }
   });
   return ok;

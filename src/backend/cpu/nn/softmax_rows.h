@@ -19,10 +19,11 @@ struct SoftmaxRows {
                            const T* g, const T* y, T* out);
 };
 
-// Over one row of contiguous logits.
+// Over rows of contiguous logits; all but the first over one.
 template <class T>
 struct ClassLossRows {
-  T (*log_sum_exp)(int64_t columns, const T* x);
+  // Over `rows` rows; writes a number for each.
+  void (*log_sum_exp)(int64_t rows, int64_t columns, const T* x, T* out);
   // The sum of weight (lse - x); a null weight is ones.
   double (*distance)(int64_t columns, const T* x, T lse, const T* weight);
   // out = slope exp(x - lse) - flat weight; a null weight is ones.
