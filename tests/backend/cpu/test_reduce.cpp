@@ -205,6 +205,13 @@ TEST(Reduce, integers_and_bools) {
     for (const DType dtype : {DType::kBool, DType::kUInt8, DType::kInt8, DType::kInt32,
                               DType::kInt64, DType::kUInt64}) {
       for (const auto& axes : kAxes) check(c, dtype, {3, 5, 21}, axes, Layout::kContiguous);
+      // Several rows are converted at a time.
+      for (const int64_t width : {3, 9, 16, 50}) {
+        check(c, dtype, {300, width}, {false, true}, Layout::kContiguous);
+        check(c, dtype, {300, width}, {true, false}, Layout::kContiguous);
+        check(c, dtype, {300, width}, {false, true}, Layout::kSliced);
+        check(c, dtype, {300, width}, {true, false}, Layout::kSliced);
+      }
     }
   }
 }
@@ -226,6 +233,14 @@ TEST(Reduce, rows_and_columns_of_every_length) {
         check(c, dtype, {length, 19}, {true, false}, Layout::kContiguous);
         check(c, dtype, {3, length}, {false, true}, Layout::kReversed);
       }
+    }
+  }
+  // Few columns, whose rows are taken together.
+  for (const int64_t width : {2, 3, 4, 7, 20}) {
+    for (const Case& c : kCases) {
+      if (c.op == ReduceOp::kProd) continue;
+      for (const DType dtype : {DType::kFloat32, DType::kBFloat16})
+        check(c, dtype, {5000, width}, {true, false}, Layout::kContiguous);
     }
   }
   // More results than are computed at a time, and rows longer than are folded at once.
@@ -259,10 +274,61 @@ TEST(Reduce, a_sum_of_ones_is_exact) {
   EXPECT_EQ(output.get(0).real(), static_cast<double>(kCount));
 }
 
+// Eight registers are added up in float32.
+TEST(Reduce, sums_do_not_overflow_before_their_end) {
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+    for (const int64_t length : {3, 16, 100, 1000, 5000, 20000}) {
+      for (const bool across : {false, true}) {
+        SCOPED_TRACE(testing::Message() << name(dtype) << " " << length << " across " << across);
+        constexpr int64_t kLines = 5;
+        Array input(dtype, across ? Sizes{length, kLines} : Sizes{kLines, length});
+        for (int64_t i = 0; i < length; ++i) {
+          for (int64_t line = 0; line < kLines; ++line) {
+            input.set(across ? i * kLines + line : line * length + i, 0.5);
+          }
+        }
+        // As many large numbers of one sign as of the other.
+        const int64_t first = (length + 1) / 2;
+        for (int64_t i = 0; i < length; ++i) {
+          const double big = i < length / 2 ? 3e38 : i >= first ? -3e38 : 0;
+          input.set(across ? i * kLines + 2 : 2 * length + i, big);
+        }
+        Array output(dtype, {kLines});
+        ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, output, input, {across, !across})),
+                  kernel::kOk);
+        for (int64_t line = 0; line < kLines; ++line) {
+          const double want = line == 2 ? 0 : 0.5 * static_cast<double>(length);
+          EXPECT_NEAR(output.get(line).real(), want, tolerance(dtype, want));
+        }
+      }
+    }
+  }
+}
+
+TEST(Reduce, a_row_has_the_same_sum_in_any_company) {
+  for (const int64_t length : {9, 49, 1000, 4096, 9000}) {
+    Array input(DType::kFloat32, {7, length});
+    input.randomize(-1, 1, 5);
+    Array all(DType::kFloat32, {7});
+    ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, all, input, {false, true})), kernel::kOk);
+    for (int64_t row = 0; row < 7; ++row) {
+      Array line(DType::kFloat32, {1, length});
+      for (int64_t i = 0; i < length; ++i) line.set(i, input.get(row * length + i));
+      Array one(DType::kFloat32, {1});
+      ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, one, line, {false, true})), kernel::kOk);
+      EXPECT_EQ(one.get(0), all.get(row)) << length << " row " << row;
+    }
+  }
+}
+
 TEST(Reduce, does_not_depend_on_the_number_of_threads) {
   const int32_t before = num_threads();
-  for (const Sizes& sizes : {Sizes{3000000, 1}, Sizes{50000, 70}, Sizes{70, 50000}}) {
-    Array input(DType::kFloat64, sizes);
+  const Sizes shapes[] = {{3000000, 1}, {50000, 70}, {70, 50000}, {100000, 3}};
+  for (const auto& [sizes, dtype] :
+       {std::pair(shapes[0], DType::kFloat64), std::pair(shapes[1], DType::kFloat64),
+        std::pair(shapes[2], DType::kFloat64), std::pair(shapes[1], DType::kFloat32),
+        std::pair(shapes[2], DType::kFloat32), std::pair(shapes[3], DType::kFloat32)}) {
+    Array input(dtype, sizes);
     input.randomize(-1, 1, 5);
     for (const auto& axes : {std::vector<bool>{true, true}, std::vector<bool>{true, false},
                              std::vector<bool>{false, true}}) {
@@ -270,8 +336,8 @@ TEST(Reduce, does_not_depend_on_the_number_of_threads) {
       for (size_t d = 0; d < 2; ++d) {
         if (!axes[d]) kept.push_back(sizes[d]);
       }
-      Array first(DType::kFloat64, kept);
-      Array second(DType::kFloat64, kept);
+      Array first(dtype, kept);
+      Array second(dtype, kept);
       set_num_threads(1);
       ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, first, input, axes)), kernel::kOk);
       set_num_threads(3);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The reductions of one instruction-set level: every fold over the types it is written for. float32
-// is summed in float64: memory is slower than the conversion, so it costs nothing, and the sum is
-// right to its last bit.
+// The reductions of one instruction-set level: every fold over the types it is written for. The
+// states of float32 are float64.
 #include "backend/common/generated/visit_reduce.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/reduce_fold_pairs.h"
 #include "backend/cpu/isa/reduce_short.h"
+#include "backend/cpu/isa/reduce_sum.h"
 
 namespace tsr::cpu::TSR_ISA {
 namespace {
@@ -89,11 +89,25 @@ constexpr auto across_of() {
     return &across_by_row<Loops>;
 }
 
+// Rows side by side where the loops take them so.
+template <class Loops>
+void along_rows(int64_t rows, int64_t count, const void* in, int64_t step, void* states,
+                const Parameter* params) {
+  const auto* row = static_cast<const char*>(in);
+  auto* state = static_cast<typename Loops::State*>(states);
+  int64_t r = 0;
+  if constexpr (requires { requires Loops::kPairs; }) {
+    for (; r + 2 <= rows; r += 2) Loops::along_pair(count, row + r * step, step, state + r, params);
+  }
+  for (; r < rows; ++r) Loops::along(count, row + r * step, 0, state + r, params);
+}
+
 template <class Loops>
 ReduceKernel make_kernel(DType element) {
   ReduceKernel kernel{};
   kernel.along = &Loops::along;
-  if constexpr (requires { requires Loops::kPairs; }) kernel.along_pair = &Loops::along_pair;
+  if constexpr (sizeof(typename Loops::State) == sizeof(int64_t))
+    kernel.along_rows = &along_rows<Loops>;
   kernel.across = across_of<Loops>();
   kernel.start = &start_states<Loops>;
   kernel.merge = &merge_states<Loops>;
@@ -112,7 +126,12 @@ struct LoopsOf {
 template <class F>
 requires kIsPlainSum<F>
 struct LoopsOf<F, float, VD> {
-  using type = OneNumber<F, float, VQ>;
+  using type = SumLoops<F, float>;
+};
+template <class T>
+requires std::is_floating_point_v<T>
+struct LoopsOf<math::Nansum, T, VD> {
+  using type = NansumLoops<T>;
 };
 template <class T, class S>
 struct LoopsOf<math::Var, T, S> {
@@ -184,6 +203,8 @@ ReduceKernel find_reduce(kernel::ReduceOp op, DType input) {
     if constexpr (F::kTypes == math::kBools) {
       return make_kernel<CountOfTrue<F>>(DType::kBool);
     } else {
+      if (std::is_same_v<F, math::Sum> && input == DType::kBool)
+        return make_kernel<CountOfTrue<math::CountNonzero>>(input);
       constexpr bool kOfMagnitudes = requires {
         F::kOfMagnitudes;
       };

@@ -68,12 +68,9 @@ template <class S, class T>
     return T::load(source);
   } else if constexpr (std::is_same_v<T, typename S::Element>) {
     return S::load(source);
-  } else if constexpr (std::is_same_v<S, VD>) {
-    static_assert(std::is_same_v<T, float>);
-    return load_widened(source);
   } else {
-    static_assert(std::is_same_v<T, float> && std::is_same_v<S, VQ>);
-    return load_quad_widened(source);
+    static_assert(std::is_same_v<T, float> && std::is_same_v<S, VD>);
+    return load_widened(source);
   }
 }
 // The first of them, in every lane.
@@ -88,24 +85,6 @@ template <class S, class T>
   }
 }
 
-// Folds that add up the elements themselves.
-template <class F>
-inline constexpr bool kIsPlainSum = std::is_same_v<F, math::Sum> || std::is_same_v<F, math::Mean>;
-// The vectors in which elements of T are added up.
-template <class T>
-using SumOf = std::conditional_t<std::is_same_v<T, float>, VQ, VD>;
-
-// Whether sums of float32 in float64 are fused multiply-adds (by 1), not additions. On Zen they
-// are: its units that add also convert. On Intel the units that multiply convert, and since Golden
-// Cove one more unit adds; before Skylake only one unit added.
-template <class F, class T, class S>
-constexpr bool may_fuse_sum() {
-  return kFusedMultiplyAdd && kIsPlainSum<F> && std::is_same_v<S, VQ> && std::is_same_v<T, float>;
-}
-[[gnu::always_inline]] inline bool fusing_pays() {
-  return !__builtin_cpu_is("intel") || __builtin_cpu_is("haswell") || __builtin_cpu_is("broadwell");
-}
-
 // Sums of squares of float32, which are exact in float64, are fused multiply-adds everywhere.
 template <class F, class T>
 constexpr bool fuses_squares() {
@@ -115,12 +94,14 @@ constexpr bool fuses_squares() {
 // The state with one more element.
 template <class F, bool kFused, class S>
 [[gnu::always_inline]] inline S with_element(S state, S x, double p) {
-  if constexpr (kFused && kIsPlainSum<F>)
-    return fma(x, S(1.0), state);
-  else if constexpr (kFused)
+  if constexpr (kFused)
     return fma(x, x, state);
   else
     return F::merge(state, prepared<F>(x, p));
+}
+
+[[gnu::always_inline]] inline bool all_finite(VF a) {
+  return !any(!(abs(a) < VF(kInfinity)));
 }
 
 // As many words as a vector has elements; words are float64 for every element type.
@@ -160,56 +141,19 @@ template <class F, class S>
 // The processor fetches ahead within a page only, and of several pages at once. So memory is read
 // faster where lines a page apart are folded side by side.
 
-// Sums of float32, whose loops are the fastest.
-template <class F, class T, class S>
-inline constexpr bool kHasLines = kIsPlainSum<F>&& std::is_same_v<S, VQ>&& std::is_same_v<T, float>;
+// Folds of float32 that are faster than memory.
+template <class F, class T>
+inline constexpr bool kHasLines = std::is_same_v<T, float> &&
+                                  (std::is_same_v<F, math::Prod> ||
+                                   std::is_same_v<F, math::EuclideanNorm>);
 inline constexpr int64_t kPageOfFloats = 1024;
-
-// One fold of kLines lines of kPageOfFloats elements each, one behind the other.
-template <int kLines, bool kFused>
-[[gnu::always_inline]] inline VQ fold_pages(const float* source) {
-  constexpr int kChains = 8 / kLines;
-  VQ chains[kLines][kChains];
-  const auto load = [&](int line, int64_t i) {
-    return load_quad_widened(source + line * kPageOfFloats + i);
-  };
-#pragma GCC unroll 4
-  for (int l = 0; l < kLines; ++l) {
-#pragma GCC unroll 4
-    for (int c = 0; c < kChains; ++c) chains[l][c] = load(l, c * VQ::kSize);
-  }
-  for (int64_t i = kChains * VQ::kSize; i < kPageOfFloats; i += kChains * VQ::kSize) {
-#pragma GCC unroll 4
-    for (int l = 0; l < kLines; ++l) {
-#pragma GCC unroll 4
-      for (int c = 0; c < kChains; ++c) {
-        chains[l][c] = with_element<math::Sum, kFused>(chains[l][c], load(l, i + c * VQ::kSize), 0);
-      }
-    }
-  }
-  VQ sum = chains[0][0];
-#pragma GCC unroll 8
-  for (int c = 1; c < 8; ++c) sum = sum + chains[c / kChains][c % kChains];
-  return sum;
-}
-
-// Adds pages to the total; the number of elements that are done.
-template <bool kFused>
-[[gnu::always_inline]] inline int64_t sum_pages(int64_t count, const float* source, double* total) {
-  int64_t i = 0;
-  for (; i + 4 * kPageOfFloats <= count; i += 4 * kPageOfFloats)
-    *total += merge_lanes<math::Sum>(fold_pages<4, kFused>(source + i));
-  for (; i + 2 * kPageOfFloats <= count; i += 2 * kPageOfFloats)
-    *total += merge_lanes<math::Sum>(fold_pages<2, kFused>(source + i));
-  return i;
-}
 
 // Folds the elements of kLines lines, `step` elements apart, into one total each. A line has the
 // same result in any company.
 template <class F, class T, class S, bool kFused, int kLines>
 [[gnu::always_inline]] inline void fold_lines(int64_t count, const Stored<T>* source, int64_t step,
                                               typename S::Element* totals, double p) {
-  constexpr int kChains = std::is_same_v<S, VQ> ? 8 : 4;  // hide the latency of the merge
+  constexpr int kChains = kLines > 2 ? 2 : 4;  // hide the latency of the merge
   constexpr int64_t kStep = kChains * S::kSize;
   const auto at = [&](int line, int64_t place) {
     return load_as<S, T>(source + line * step + place);
@@ -221,24 +165,24 @@ template <class F, class T, class S, bool kFused, int kLines>
     i = S::kSize;
     if (count >= kStep) {
       S chains[kLines][kChains];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int l = 0; l < kLines; ++l) {
-#pragma GCC unroll 8
+#pragma GCC unroll 4
         for (int c = 0; c < kChains; ++c) chains[l][c] = prepared<F>(at(l, c * S::kSize), p);
       }
       for (i = kStep; i + kStep <= count; i += kStep) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int l = 0; l < kLines; ++l) {
-#pragma GCC unroll 8
+#pragma GCC unroll 4
           for (int c = 0; c < kChains; ++c)
             chains[l][c] = with_element<F, kFused>(chains[l][c], at(l, i + c * S::kSize), p);
         }
       }
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int l = 0; l < kLines; ++l) {
-#pragma GCC unroll 4
+#pragma GCC unroll 2
         for (int half = kChains / 2; half > 0; half /= 2) {
-#pragma GCC unroll 4
+#pragma GCC unroll 2
           for (int c = 0; c < half; ++c) chains[l][c] = F::merge(chains[l][c], chains[l][c + half]);
         }
         joined[l] = chains[l][0];
@@ -262,23 +206,23 @@ template <class F, class T, class S, bool kFused>
 void fold_run(int64_t count, const void* in, void* state, const Parameter* params) {
   const auto* source = static_cast<const Stored<T>*>(in);
   auto* total = static_cast<typename S::Element*>(state);
-  if constexpr (kHasLines<F, T, S>) {
-    const int64_t done = sum_pages<kFused>(count, source, total);
-    source += done;
-    count -= done;
+  const double p = first_parameter(params);
+  if constexpr (kHasLines<F, T>) {
+    for (; count >= 4 * kPageOfFloats; count -= 4 * kPageOfFloats, source += 4 * kPageOfFloats) {
+      typename S::Element totals[4];
+      for (auto& each : totals) each = F::template start<typename S::Element>();
+      fold_lines<F, T, S, kFused, 4>(kPageOfFloats, source, kPageOfFloats, totals, p);
+      for (const auto each : totals) *total = first_lane(F::merge(S(*total), S(each)));
+    }
   }
-  fold_lines<F, T, S, kFused, 1>(count, source, 0, total, first_parameter(params));
+  fold_lines<F, T, S, kFused, 1>(count, source, 0, total, p);
 }
 
-// Lines of which two have registers enough.
-template <class F, class T, class S>
-inline constexpr bool kHasPairs = kHasLines<F, T, S>&& VF::kSize == 16;
-
-// fold_run of two lines, `step` bytes apart.
+// fold_run of two lines, `step` bytes apart: side by side where they are too short for pages.
 template <class F, class T, class S, bool kFused>
 void fold_pair(int64_t count, const void* in, int64_t step, void* states, const Parameter* params) {
   auto* totals = static_cast<typename S::Element*>(states);
-  if (count < 2 * kPageOfFloats) {
+  if (count < 4 * kPageOfFloats) {
     const auto* source = static_cast<const Stored<T>*>(in);
     return fold_lines<F, T, S, kFused, 2>(count, source, step / static_cast<int64_t>(sizeof(T)),
                                           totals, first_parameter(params));
@@ -289,9 +233,6 @@ void fold_pair(int64_t count, const void* in, int64_t step, void* states, const 
 
 template <class F, class T, class S>
 void fold_along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
-  if constexpr (may_fuse_sum<F, T, S>()) {
-    if (fusing_pays()) return fold_run<F, T, S, true>(count, in, state, params);
-  }
   fold_run<F, T, S, fuses_squares<F, T>()>(count, in, state, params);
 }
 
@@ -335,8 +276,7 @@ template <class F, class T, class S, bool kFused, int kVectors>
 template <class F, class T, class S, bool kFused>
 void fold_block(int64_t count, const AcrossRows& rows, void* state, const Parameter* params) {
   using E = typename S::Element;
-  // Folds that wait for each other only from row to row.
-  constexpr int kVectors = std::is_same_v<S, VQ> && kIsPlainSum<F> ? 8 : 4;
+  constexpr int kVectors = 4;  // folds that wait for each other only from row to row
   E* totals = static_cast<E*>(state);
   const double p = first_parameter(params);
   int64_t j = 0;
@@ -354,9 +294,6 @@ void fold_block(int64_t count, const AcrossRows& rows, void* state, const Parame
 template <class F, class T, class S>
 void fold_across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t,
                  const Parameter* params) {
-  if constexpr (may_fuse_sum<F, T, S>()) {
-    if (fusing_pays()) return fold_block<F, T, S, true>(count, rows, state, params);
-  }
   fold_block<F, T, S, fuses_squares<F, T>()>(count, rows, state, params);
 }
 
@@ -400,7 +337,7 @@ void extremum_along(int64_t count, const void* in, int64_t before, void* state,
     extremum = merge_lanes<F>(vector);
     i = whole;
   }
-  fold_along<F, T, V>(count - i, source + i, before, &extremum, params);
+  if (i < count) fold_along<F, T, V>(count - i, source + i, before, &extremum, params);
   *total = static_cast<double>(extremum);
 }
 
@@ -440,29 +377,9 @@ void extremum_across(int64_t count, AcrossRows rows, int64_t, void* state, int64
   }
 }
 
-// NaNs are rare: a piece of the run is added up as it is, and once more without its NaNs if the sum
-// is one. (Infinities of both signs give NaN both times.)
-template <class T, class S>
-void nansum_along(int64_t count, const void* in, int64_t before, void* state,
-                  const Parameter* params) {
-  constexpr int64_t kPiece = 4096;
-  const T* source = static_cast<const T*>(in);
-  auto* total = static_cast<double*>(state);
-  bool clean = true;
-  for (int64_t i = 0; i < count; i += kPiece) {
-    const int64_t part = count - i < kPiece ? count - i : kPiece;
-    double sum = 0;
-    if (clean) {
-      fold_along<math::Sum, T, SumOf<T>>(part, source + i, before, &sum, params);
-      clean = sum == sum;
-    }
-    if (!clean) {
-      sum = 0;
-      fold_along<math::Nansum, T, S>(part, source + i, before, &sum, params);
-    }
-    *total += sum;
-  }
-}
+// Folds that add up the elements themselves.
+template <class F>
+inline constexpr bool kIsPlainSum = std::is_same_v<F, math::Sum> || std::is_same_v<F, math::Mean>;
 
 // ---- One number ----
 
@@ -480,16 +397,13 @@ struct OneNumber {
                     const Parameter* params) {
     if constexpr (kIsExtremum<F> && std::is_same_v<T, float>)
       extremum_along<F, T>(count, in, before, state, params);
-    else if constexpr (std::is_same_v<F, math::Nansum> && std::is_floating_point_v<T>)
-      nansum_along<T, S>(count, in, before, state, params);
     else
       fold_along<Fold, T, S>(count, in, before, state, params);
   }
-  static constexpr bool kPairs = kHasPairs<Fold, T, S>;
+  static constexpr bool kPairs = kHasLines<Fold, T>;
   static void along_pair(int64_t count, const void* in, int64_t step, void* states,
                          const Parameter* params) {
-    if (fusing_pays()) return fold_pair<Fold, T, S, true>(count, in, step, states, params);
-    fold_pair<Fold, T, S, false>(count, in, step, states, params);
+    fold_pair<Fold, T, S, fuses_squares<Fold, T>()>(count, in, step, states, params);
   }
   static void across(int64_t count, AcrossRows rows, int64_t before, void* state, int64_t width,
                      const Parameter* params) {
@@ -547,8 +461,15 @@ struct CountOfTrue {
 
   static void along(int64_t count, const void* in, int64_t, void* state, const Parameter*) {
     const auto* source = static_cast<const uint8_t*>(in);
-    int64_t total = 0;
-    for (int64_t i = 0; i < count; ++i) total += source[i];
+    constexpr int64_t kBytes = 16;
+    __m128i sums = _mm_setzero_si128();  // of eight bytes each
+    int64_t i = 0;
+    for (; i + kBytes <= count; i += kBytes) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + i));
+      sums = _mm_add_epi64(sums, _mm_sad_epu8(bytes, _mm_setzero_si128()));
+    }
+    int64_t total = _mm_cvtsi128_si64(sums) + _mm_extract_epi64(sums, 1);
+    for (; i < count; ++i) total += source[i];
     *static_cast<int64_t*>(state) += total;
   }
   static void across_row(int64_t count, const void* in, int64_t, void* state, int64_t,

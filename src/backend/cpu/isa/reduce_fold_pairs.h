@@ -4,7 +4,8 @@
 // state[w * width + j].
 #pragma once
 
-#include "backend/cpu/isa/reduce_fold.h"
+#include "backend/cpu/isa/reduce_sum.h"
+#include "backend/cpu/isa/score.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -81,13 +82,10 @@ struct PositionLoops {
 
 // Two passes over a run that is in the cache; the result is then merged into the state.
 template <class T>
-void variance_along(int64_t count, const void* in, int64_t before, void* state,
-                    const Parameter* params) {
+void variance_along(int64_t count, const void* in, int64_t before, void* state, const Parameter*) {
   const T* source = static_cast<const T*>(in);
-  double sum = 0;
-  fold_along<math::Sum, T, SumOf<T>>(count, in, 0, &sum, params);
   const auto n = static_cast<double>(count);
-  const double mean = sum / n;
+  const double mean = sum_of<T>(count, in) / n;
   double squares = 0;
   double rest = 0;
   int64_t i = 0;
@@ -176,11 +174,11 @@ void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const 
   VD total(0.0);
   int64_t i = 0;
   for (; i + V::kSize <= count; i += V::kSize) {
-    total = add_wide(total, exp(V::load(source + i) - V(pivot)));
+    total = add_wide(total, exp_of_score(V::load(source + i) - V(pivot)));
   }
   if (i < count) {
     const V rest = V::load_part(source + i, count - i, T(-kInfinity));
-    total = add_wide(total, exp(rest - V(pivot)));
+    total = add_wide(total, exp_of_score(rest - V(pivot)));
   }
   sum += merge_lanes<math::Sum>(total);
   words[0] = maximum;
@@ -221,7 +219,7 @@ template <class V, class At>
     sum = scale_sum(sum, as_words(exp(finite_or_zero(old) - pivot)));
     store_words(as_words(maximum), maxima);
   }
-  for (int64_t r = 0; r < rows; ++r) sum = sum + as_words(exp(at(r) - pivot));
+  for (int64_t r = 0; r < rows; ++r) sum = sum + as_words(exp_of_score(at(r) - pivot));
   store_words(sum, sums);
 }
 

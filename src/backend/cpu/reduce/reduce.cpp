@@ -33,6 +33,7 @@ constexpr int64_t kTogether = 512;   // neighbouring partial results: more take 
 constexpr int64_t kPart = 65536;     // elements of a part, if several threads compute one result
 constexpr int64_t kFewResults = 64;  // from this number of results on, one thread computes each
 constexpr int64_t kShortRun = 16;    // runs below this are not worth the start of a fold
+constexpr int64_t kShortRow = 6;     // for rows of 8-byte elements, many of which one call folds
 constexpr int64_t kMaxParts = 16;    // of a reduction across results
 
 struct Buffers {
@@ -54,6 +55,11 @@ class Reduction {
   [[nodiscard]] bool prefers_across() const;
   Cursor kept_cursor(int64_t linear) const;
   Cursor reduced_cursor(int64_t linear) const;
+  // The first element of the result of a cursor.
+  [[nodiscard]] const std::byte* first_of(const Cursor& kept) const {
+    return static_cast<const std::byte*>(plan_.input) + kept.offset(plan_.kept_input_strides);
+  }
+  const void* convert(int64_t count, const void* source, Buffers& buffers) const;
   const void* fetch(const Cursor& cursor, int64_t count, const std::byte* base,
                     const int64_t* strides, Buffers& buffers) const;
   void fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const;
@@ -61,16 +67,28 @@ class Reduction {
   template <class Fold>
   void change_state(int64_t* states, int64_t j, const Fold& fold) const;
   void fold_rows(Cursor& cursor, int64_t count, int64_t* states) const;
+  void fold_each(int64_t rows, const std::byte* first, int64_t step, int64_t* states,
+                 int64_t j) const;
+  void fold_converted_rows(Cursor& cursor, int64_t count, int64_t* states) const;
   void fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
                    int64_t stride) const;
   [[nodiscard]] bool side_by_side(int64_t width) const;
+  static int64_t rows_together(int64_t width);
+  [[nodiscard]] int64_t rounds_together(int64_t width, int64_t rows) const;
   [[nodiscard]] bool fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
                                    int64_t* state, int64_t stride) const;
   void write(int64_t kept, int64_t count, const void* states, int64_t width) const;
   // The elements of each result are contiguous and need no cast.
-  [[nodiscard]] bool takes_rows() const {
-    return cast_ == nullptr && !kernel_.of_magnitudes && plan_.reduced_ndim == 1 &&
-           plan_.reduced_strides[0] == size_ && plan_.reduced_numel > 0;
+  [[nodiscard]] bool takes_rows() const { return !converts() && has_rows(); }
+  // The elements of each result are contiguous and few, and those of the next one follow; several
+  // results are converted at a time.
+  [[nodiscard]] bool takes_short_rows() const {
+    return converts() && has_rows() && plan_.reduced_numel <= kBlock / 4 &&
+           plan_.kept_input_strides[plan_.kept_ndim - 1] == plan_.reduced_numel * size_;
+  }
+  [[nodiscard]] bool converts() const { return cast_ != nullptr || kernel_.of_magnitudes; }
+  [[nodiscard]] bool has_rows() const {
+    return plan_.reduced_ndim == 1 && plan_.reduced_strides[0] == size_ && plan_.reduced_numel > 0;
   }
   Status run_one() const;
   Status run_along() const;
@@ -102,9 +120,13 @@ Reduction::Reduction(const ReducePlan& plan)
 // Across: folds one element into each of many neighbouring results at a time. Faster when the
 // reduced elements are not contiguous, or are few.
 bool Reduction::prefers_across() const {
+  const bool rows = kernel_.along_rows != nullptr && itemsize(kernel_.element) == 8 &&
+                    (takes_rows() || takes_short_rows());
   const bool runs = plan_.reduced_strides[plan_.reduced_ndim - 1] == size_ &&
-                    plan_.reduced_sizes[plan_.reduced_ndim - 1] >= kShortRun;
-  if (runs || plan_.kept_numel < kShortRun / 2) return false;
+                    plan_.reduced_sizes[plan_.reduced_ndim - 1] >= (rows ? kShortRow : kShortRun);
+  if (runs) return false;
+  if (plan_.kept_numel < kShortRun / 2)
+    return plan_.kept_numel > 1 && rounds_together(plan_.kept_numel, plan_.reduced_numel) > 0;
   const bool neighbours = plan_.kept_input_strides[plan_.kept_ndim - 1] == size_;
   return neighbours || plan_.reduced_numel < kShortRun;
 }
@@ -124,14 +146,8 @@ Cursor Reduction::reduced_cursor(int64_t linear) const {
   return cursor;
 }
 
-// Returns `count` elements from the cursor on, contiguous and cast to the fold's dtype.
-const void* Reduction::fetch(const Cursor& cursor, int64_t count, const std::byte* base,
-                             const int64_t* strides, Buffers& buffers) const {
-  const void* source = base + cursor.offset(strides);
-  if (strides[cursor.ndim - 1] != size_ || count > cursor.left_in_row()) {
-    gather(cursor, count, size_, buffers.raw, base, strides);
-    source = buffers.raw;
-  }
+// Returns contiguous elements as the fold takes them.
+const void* Reduction::convert(int64_t count, const void* source, Buffers& buffers) const {
   if (kernel_.of_magnitudes) {
     magnitude_(count, buffers.magnitude, &source, plan_.params);
     source = buffers.magnitude;
@@ -141,14 +157,23 @@ const void* Reduction::fetch(const Cursor& cursor, int64_t count, const std::byt
   return buffers.element;
 }
 
+// Returns `count` elements from the cursor on, contiguous and cast to the fold's dtype.
+const void* Reduction::fetch(const Cursor& cursor, int64_t count, const std::byte* base,
+                             const int64_t* strides, Buffers& buffers) const {
+  const void* source = base + cursor.offset(strides);
+  if (strides[cursor.ndim - 1] != size_ || count > cursor.left_in_row()) {
+    gather(cursor, count, size_, buffers.raw, base, strides);
+    source = buffers.raw;
+  }
+  return convert(count, source, buffers);
+}
+
 void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const {
   if (begin == end) return;  // a reduced dim of size 0 has no position to seek to
   Buffers buffers;
-  const auto* base = static_cast<const std::byte*>(plan_.input) +
-                     kept_cursor(kept).offset(plan_.kept_input_strides);
+  const std::byte* base = first_of(kept_cursor(kept));
   Cursor cursor = reduced_cursor(begin);
-  const bool in_place = cast_ == nullptr && !kernel_.of_magnitudes &&
-                        plan_.reduced_strides[plan_.reduced_ndim - 1] == size_;
+  const bool in_place = !converts() && plan_.reduced_strides[plan_.reduced_ndim - 1] == size_;
   for (int64_t i = begin; i < end;) {
     // A run that needs no buffer is passed whole.
     int64_t count = std::min(in_place ? kLongRun : kBlock, end - i);
@@ -167,8 +192,8 @@ void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state
 // Folds all elements of one result, as fold_along does.
 void Reduction::fold_row(const std::byte* row, void* state) const {
   for (int64_t i = 0; i < plan_.reduced_numel; i += kLongRun) {
-    kernel_.along(std::min(kLongRun, plan_.reduced_numel - i), row + i * size_, i, state,
-                  plan_.params);
+    kernel_.along(std::min(kLongRun, plan_.reduced_numel - i), row + i * itemsize(kernel_.element),
+                  i, state, plan_.params);
   }
 }
 
@@ -182,21 +207,36 @@ void Reduction::change_state(int64_t* states, int64_t j, const Fold& fold) const
   for (int w = 0; w < kernel_.words; ++w) states[w * kBlock + j] = state[w];
 }
 
+// Folds `rows` results, whose elements are `step` bytes apart, into the states from j on.
+void Reduction::fold_each(int64_t rows, const std::byte* first, int64_t step, int64_t* states,
+                          int64_t j) const {
+  if (kernel_.along_rows != nullptr && plan_.reduced_numel <= kLongRun)
+    return kernel_.along_rows(rows, plan_.reduced_numel, first, step, states + j, plan_.params);
+  for (int64_t r = 0; r < rows; ++r)
+    change_state(states, j + r, [&](int64_t* state) { fold_row(first + r * step, state); });
+}
+
 // Folds the rows of `count` results from the cursor on, at most kBlock.
 void Reduction::fold_rows(Cursor& cursor, int64_t count, int64_t* states) const {
-  const int64_t step = plan_.kept_input_strides[plan_.kept_ndim - 1];
   for (int64_t j = 0; j < count;) {
-    const int64_t run = std::min(count - j, cursor.left_in_row());
-    const auto* row =
-        static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.kept_input_strides);
-    const int64_t end = j + run;
-    if (kernel_.along_pair != nullptr && plan_.reduced_numel <= kLongRun) {
-      for (; j + 2 <= end; j += 2, row += 2 * step)
-        kernel_.along_pair(plan_.reduced_numel, row, step, states + j, plan_.params);
-    }
-    for (; j < end; ++j, row += step)
-      change_state(states, j, [&](int64_t* state) { fold_row(row, state); });
-    cursor.advance_in_row(run);
+    const int64_t rows = std::min(count - j, cursor.left_in_row());
+    fold_each(rows, first_of(cursor), plan_.kept_input_strides[plan_.kept_ndim - 1], states, j);
+    cursor.advance_in_row(rows);
+    j += rows;
+  }
+}
+
+// As fold_rows, of short rows that are converted.
+void Reduction::fold_converted_rows(Cursor& cursor, int64_t count, int64_t* states) const {
+  Buffers buffers;
+  const int64_t length = plan_.reduced_numel;
+  for (int64_t j = 0; j < count;) {
+    const int64_t rows = std::min({count - j, cursor.left_in_row(), kBlock / length});
+    const void* first = convert(rows * length, first_of(cursor), buffers);
+    fold_each(rows, static_cast<const std::byte*>(first), length * itemsize(kernel_.element),
+              states, j);
+    cursor.advance_in_row(rows);
+    j += rows;
   }
 }
 
@@ -211,19 +251,33 @@ bool Reduction::side_by_side(int64_t width) const {
   return true;
 }
 
+// How many neighbouring rows of `width` results are folded side by side, each into partial results
+// of its own: a multiple of 16, which is whole registers, where it can be.
+int64_t Reduction::rows_together(int64_t width) {
+  constexpr int64_t kWhole = 16;
+  const int64_t most = kTogether / width;
+  return most < kWhole ? most : most - most % kWhole;
+}
+// How many elements each partial result gets at least; 0 where the layout does not fit, or they are
+// too few.
+int64_t Reduction::rounds_together(int64_t width, int64_t rows) const {
+  constexpr int64_t kWorthIt = 8;  // rounds for each merge
+  const int64_t together = rows_together(width);
+  if (together < 2 || converts() || kernel_.by_position || plan_.reduced_ndim != 1 ||
+      plan_.reduced_strides[0] != width * size_ || !side_by_side(width))
+    return 0;
+  const int64_t rounds = rows / together;
+  return rounds < kWorthIt ? 0 : rounds;
+}
+
 // Fast path for few results over contiguous rows: fold groups of rows into separate partial
 // results, then merge them. Returns false if the layout does not fit.
 bool Reduction::fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
                               int64_t* state, int64_t stride) const {
-  constexpr int64_t kWorthIt = 8;  // rounds for each merge
-  const int64_t together = kTogether / width;
-  if (together < 2) return false;
-  const int64_t rounds = (end - begin) / together;
-  if (rounds < kWorthIt || cast_ != nullptr || kernel_.of_magnitudes || kernel_.by_position ||
-      plan_.reduced_ndim != 1 || plan_.reduced_strides[0] != width * size_ || !side_by_side(width))
-    return false;
-  const auto* row = static_cast<const std::byte*>(plan_.input) +
-                    kept_cursor(kept).offset(plan_.kept_input_strides) + begin * width * size_;
+  const int64_t together = rows_together(width);
+  const int64_t rounds = rounds_together(width, end - begin);
+  if (rounds == 0) return false;
+  const std::byte* row = first_of(kept_cursor(kept)) + begin * width * size_;
   int64_t states[kTogether * kMaxWords];
   kernel_.start(together * width, states, kTogether);
   const int64_t round_bytes = together * width * size_;
@@ -251,23 +305,32 @@ void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t 
   Buffers buffers;
   Cursor results[kAcross / kBlock];
   const bool neighbours = plan_.kept_input_strides[plan_.kept_ndim - 1] == size_;
-  // Without a cast and within one row of results, a row of the input is used in place.
   results[0] = kept_cursor(kept);
-  const bool whole =
-      neighbours && cast_ == nullptr && !kernel_.of_magnitudes && width <= results[0].left_in_row();
+  const int64_t row_step = plan_.reduced_strides[plan_.reduced_ndim - 1];
+  // Within one row of results, rows of the input are used in place, or several are converted.
+  const bool one_row = neighbours && width <= results[0].left_in_row();
+  const bool whole = one_row && !converts();
+  const bool converted = one_row && !whole && row_step == width * size_ && 2 * width <= kBlock;
+  const int64_t most = whole ? kRows : converted ? kBlock / width : 1;
   const int64_t step = whole ? width : kBlock;
   for (int64_t j = step; j < width; j += step) results[j / step] = kept_cursor(kept + j);
   Cursor cursor = reduced_cursor(begin);
-  const int64_t row_step = plan_.reduced_strides[plan_.reduced_ndim - 1];
   for (int64_t i = begin; i < end;) {
     const auto* base =
         static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.reduced_strides);
-    const int64_t rows = whole ? std::min({kRows, end - i, cursor.left_in_row()}) : 1;
-    for (int64_t j = 0; j < width; j += step) {
+    const int64_t rows = std::min({most, end - i, cursor.left_in_row()});
+    const int64_t before = kernel_.by_position ? i : i - begin;
+    if (converted) {
+      const std::byte* source = base + results[0].offset(plan_.kept_input_strides);
+      const void* first = convert(rows * width, source, buffers);
+      kernel_.across(width, {first, rows, width * itemsize(kernel_.element)}, before, state, stride,
+                     plan_.params);
+    }
+    for (int64_t j = 0; j < width && !converted; j += step) {
       const int64_t count = std::min(step, width - j);
       const void* first = fetch(results[j / step], count, base, plan_.kept_input_strides, buffers);
-      kernel_.across(count, {first, rows, row_step}, kernel_.by_position ? i : i - begin,
-                     static_cast<int64_t*>(state) + j, stride, plan_.params);
+      kernel_.across(count, {first, rows, row_step}, before, static_cast<int64_t*>(state) + j,
+                     stride, plan_.params);
     }
     cursor.advance_in_row(rows);
     i += rows;
@@ -315,6 +378,7 @@ Status Reduction::run_along() const {
   if (parts <= 1) {
     const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(plan_.reduced_numel, 1));
     const bool rows = takes_rows();
+    const bool converted = takes_short_rows();
     parallel_for(plan_.kept_numel, grain, [&](int64_t begin, int64_t end) {
       int64_t states[kBlock * kMaxWords];
       Cursor cursor = kept_cursor(begin);
@@ -322,7 +386,8 @@ Status Reduction::run_along() const {
         const int64_t count = std::min(kBlock, end - kept);
         kernel_.start(count, states, kBlock);
         if (rows) fold_rows(cursor, count, states);
-        for (int64_t j = 0; j < count && !rows; ++j) {
+        if (converted) fold_converted_rows(cursor, count, states);
+        for (int64_t j = 0; j < count && !rows && !converted; ++j) {
           change_state(states, j, [&](int64_t* state) {
             fold_along(kept + j, 0, plan_.reduced_numel, state);
           });

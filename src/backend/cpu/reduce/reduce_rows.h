@@ -25,9 +25,9 @@ struct ReduceKernel {
   // already. Null: not implemented.
   void (*along)(int64_t count, const void* in, int64_t before, void* state,
                 const kernel::Parameter* params) = nullptr;
-  // `along` for two results, whose elements are `step` bytes apart and whose states are neighbours:
-  // the same folds side by side, because memory is read faster so. Null: one after the other.
-  void (*along_pair)(int64_t count, const void* in, int64_t step, void* states,
+  // `along` for the first `count` elements of each of several results, whose elements are `step`
+  // bytes apart and whose states are neighbours. Null for states of two words.
+  void (*along_rows)(int64_t rows, int64_t count, const void* in, int64_t step, void* states,
                      const kernel::Parameter* params) = nullptr;
   // Folds element j of each row into the state of result j, for
   // every j < count; `before` went into each already.
