@@ -178,12 +178,13 @@ Tensor restore_grad(const Backward& ctx, const Dims& reduced, bool keepdims) {
   return restore_axes(ctx.grad(), axes, keepdims);
 }
 
-DType result_dtype(ReductionType type, DType compute) {
+DType result_dtype(ReductionType type, DType compute, std::optional<DType> dtype) {
   if (type == ReductionType::kPredicate) return DType::kBool;
+  if (type == ReductionType::kTotal) return dtype.value_or(total_dtype(compute));
   return type == ReductionType::kCount ? DType::kInt64 : compute;
 }
 
-// The dtype the kernel computes in.
+// The dtype that the kernel takes. It widens integers and bool for a total itself.
 DType compute_dtype(ReductionType type, const Tensor& input, std::optional<DType> dtype) {
   switch (type) {
     case ReductionType::kReal:
@@ -196,7 +197,7 @@ DType compute_dtype(ReductionType type, const Tensor& input, std::optional<DType
       check_inexact(input);
       return input.dtype();
     case ReductionType::kTotal:
-      return dtype.value_or(total_dtype(input.dtype()));
+      return dtype.has_value() && *dtype != total_dtype(input.dtype()) ? *dtype : input.dtype();
     case ReductionType::kPredicate:
     case ReductionType::kCount:
       return input.dtype();
@@ -272,7 +273,7 @@ Tensor reduce(const ReductionRule& rule, const Tensor& input, const Axes& axes, 
   const Dims reduced = reduction_axes(input, axes);
   if (rule.needs_elements) check_not_empty(input, reduced);
   const bool grad = rule.node != nullptr && is_differentiable(compute) && needs_grad(input);
-  const Launch reduction{rule.op, compute, result_dtype(rule.type, compute)};
+  const Launch reduction{rule.op, compute, result_dtype(rule.type, compute, dtype)};
   if (grad && forward_enabled() && out.is_fresh()) [[unlikely]] {
     if (Tensor value = run_dual(rule, reduction, input, reduced, keepdims); value.defined())
       return value;
