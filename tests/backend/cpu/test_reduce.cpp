@@ -173,7 +173,10 @@ void check(const Case& c, DType dtype, const Sizes& sizes, const std::vector<boo
                                   << static_cast<int>(layout) << " reduced "
                                   << testing::PrintToString(reduced));
   Array input(dtype, sizes, layout);
-  input.randomize(is_floating(dtype) ? 0.7 : 0, is_floating(dtype) ? 1.3 : 3, 17);
+  if (is_floating(dtype))
+    input.randomize(0.7, 1.3, 17);
+  else
+    input.randomize(info(dtype).is_signed ? -3 : 0, 3, 17);
   Sizes kept;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!reduced[d]) kept.push_back(sizes[d]);
@@ -202,8 +205,9 @@ TEST(Reduce, matches_the_reference_for_every_float_dtype_layout_and_set_of_axes)
 TEST(Reduce, integers_and_bools) {
   for (const Case& c : kCases) {
     if (!takes_integers(c.op)) continue;
-    for (const DType dtype : {DType::kBool, DType::kUInt8, DType::kInt8, DType::kInt32,
-                              DType::kInt64, DType::kUInt64}) {
+    for (const DType dtype :
+         {DType::kBool, DType::kUInt8, DType::kInt8, DType::kUInt16, DType::kInt16, DType::kUInt32,
+          DType::kInt32, DType::kInt64, DType::kUInt64}) {
       for (const auto& axes : kAxes) check(c, dtype, {3, 5, 21}, axes, Layout::kContiguous);
       // Several rows are converted at a time.
       for (const int64_t width : {3, 9, 16, 50}) {

@@ -5,6 +5,7 @@
 #include "backend/common/generated/visit_reduce.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/reduce_fold_pairs.h"
+#include "backend/cpu/isa/reduce_narrow.h"
 #include "backend/cpu/isa/reduce_short.h"
 #include "backend/cpu/isa/reduce_sum.h"
 
@@ -149,7 +150,7 @@ struct LoopsOf<F, T, S> {
   using type = PositionLoops<typename F::PositionOf, T, S>;
 };
 
-// 16-bit floats, unless the fold has loops for them, and small integers widen.
+// 16-bit floats and small integers widen, unless the fold has loops for them.
 template <class F>
 DType wide_element(DType dtype) {
   switch (dtype) {
@@ -165,13 +166,39 @@ DType wide_element(DType dtype) {
     case DType::kUInt64:
       return dtype;
     default:
-      return DType::kInt64;
+      return kHasNarrowLoops<F> ? dtype : DType::kInt64;
+  }
+}
+
+// An extremum of integers narrower than 64 bits.
+template <class F>
+ReduceKernel find_narrow(DType element) {
+  switch (element) {
+    case DType::kBool:
+    case DType::kUInt8:
+      return make_kernel<NarrowExtremum<F, uint8_t>>(element);
+    case DType::kInt8:
+      return make_kernel<NarrowExtremum<F, int8_t>>(element);
+    case DType::kUInt16:
+      return make_kernel<NarrowExtremum<F, uint16_t>>(element);
+    case DType::kInt16:
+      return make_kernel<NarrowExtremum<F, int16_t>>(element);
+    case DType::kUInt32:
+      return make_kernel<NarrowExtremum<F, uint32_t>>(element);
+    case DType::kInt32:
+      return make_kernel<NarrowExtremum<F, int32_t>>(element);
+    default:
+      return {};
   }
 }
 
 template <class F>
 ReduceKernel find_fold(DType element) {
   constexpr auto kHas = [](unsigned types) { return (F::kTypes & types) != 0; };
+  if constexpr (kHasNarrowLoops<F>) {
+    const ReduceKernel narrow = find_narrow<F>(element);
+    if (narrow.along != nullptr) return narrow;
+  }
   if constexpr (kHasShortLoops<F>) {
     if (element == DType::kFloat16) return make_kernel<ShortLoops<F, Float16>>(element);
     if (element == DType::kBFloat16) return make_kernel<ShortLoops<F, Brain16>>(element);
