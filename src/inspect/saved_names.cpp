@@ -49,6 +49,7 @@ constexpr Row kRows[] = {
     {"EmbeddingBagFactorsBackward", "weight grad_output input offsets frequencies"},
     {"EmbeddingBagTableBackward", "per_sample_weights grad_output input offsets frequencies"},
     {"GatherBackward", "index"},
+    {"GridTapsBackward", "positions"},
     {"GroupNormBackward", "input weight mean rstd"},
     {"IndexBackward", "indices*"},
     {"IndexBackwardBackward", "indices*"},

@@ -12,7 +12,7 @@ namespace tsr::kernel {
 // Raised whenever a plan, the table or the meaning of an id changes: a plugin built for another
 // version is refused. A new id raises nothing: ids are the schema's and never change, and a backend
 // answers kNotImplemented to one that it does not know (docs/adr/0007).
-inline constexpr uint32_t kContractVersion = 16;
+inline constexpr uint32_t kContractVersion = 17;
 
 // The services of the host. Every function may be called from any thread.
 struct HostServices {

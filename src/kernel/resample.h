@@ -3,6 +3,8 @@
 // Resampling of images: linear maps along axes, and weighted sums of elements at given places.
 #pragma once
 
+#include <cmath>
+
 #include "kernel/contract.h"
 
 namespace tsr::kernel {
@@ -51,6 +53,45 @@ inline const char* name_of(const WeightedGatherPlan& plan) noexcept {
   return name_in(
       {"weighted_gather", "weighted_gather_backward_input", "weighted_gather_backward_weight"},
       plan.pass);
+}
+
+enum class GridPass : int32_t { kForward, kBackward, kCount };
+enum class GridInterpolation : int32_t { kLinear, kNearest, kCubic };
+enum class GridPadding : int32_t { kZeros, kBorder, kReflection };
+
+// The taps of grid_sample: for each position the elements of the image that it reads, as
+// weighted_gather takes them, and their weights. The axes have 2, 1 or 4 taps each, by their
+// interpolation, and the taps of the last axis follow one another. The gradient of the positions is
+// made from that of the weights. float32 and float64 only.
+struct GridTapsPlan {
+  GridPass pass;
+  GridInterpolation interpolation;
+  GridPadding padding;
+  int32_t align_corners;
+  int32_t axes;  // 2 or 3
+  int64_t batch, points;
+  int64_t sizes[kMaxResampledAxes];  // of the image; its last axis is the first coordinate
+  Place place;
+  DType dtype;
+  const void* positions;  // (batch, points, axes)
+  int32_t* index;         // (batch, taps, points); kForward writes it
+  void* weight;           // (batch, taps, points); for kBackward its gradient
+  void* position_grad;    // (batch, points, axes); kBackward writes it
+};
+inline const char* name_of(const GridTapsPlan& plan) noexcept {
+  return name_in({"grid_taps", "grid_taps_backward"}, plan.pass);
+}
+inline int64_t taps_of_axis(GridInterpolation interpolation) noexcept {
+  if (interpolation == GridInterpolation::kNearest) return 1;
+  return interpolation == GridInterpolation::kLinear ? 2 : 4;
+}
+// The last element of an axis that the dtype has: float32 would round the last of more than 2^24
+// up, to one that does not exist.
+inline double last_place(int64_t size, DType dtype) noexcept {
+  const auto last = static_cast<double>(size - 1);
+  if (dtype != DType::kFloat32) return last;
+  const auto rounded = static_cast<float>(last);
+  return rounded <= last ? rounded : std::nextafter(rounded, 0.0F);
 }
 
 }  // namespace tsr::kernel

@@ -198,6 +198,13 @@ Cost weighted_gather(const WeightedGatherPlan& plan) {
   return {2 * points * taps * channels,
           bytes_of(plan.dtype, points * channels * 2 + points * taps) + 4 * points * taps};
 }
+// Of an axis some 10 operations for each tap, and a product for each tap of all axes.
+Cost grid_taps(const GridTapsPlan& plan) {
+  const double each = real(taps_of_axis(plan.interpolation)), axes = plan.axes;
+  const double points = real(plan.batch) * real(plan.points), taps = std::pow(each, axes);
+  return {points * (10 * each * axes + 2 * taps),
+          bytes_of(plan.dtype, points * (axes + taps)) + 4 * points * taps};
+}
 // A row that several indices name is read once; a table that is written is written completely.
 Cost bag(const BagPlan& plan) {
   const double indices = real(plan.indices), features = real(plan.features);
@@ -345,6 +352,7 @@ constexpr Row kRows[] = {
     {kDistance.name, call<DistancePlan, distance>},
     {kResample.name, call<ResamplePlan, resample>},
     {kWeightedGather.name, call<WeightedGatherPlan, weighted_gather>},
+    {kGridTaps.name, call<GridTapsPlan, grid_taps>},
     {kAlignLoss.name, call<AlignLossPlan, align_loss>},
     {kBag.name, call<BagPlan, bag>},
 };

@@ -34,6 +34,8 @@ struct FftRows;
 template <class T>
 struct GatesRows;
 template <class T>
+struct GridRows;
+template <class T>
 struct NormRows;
 template <class T>
 struct OptimRows;
@@ -63,7 +65,7 @@ struct Level {
       PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows,
                  ShortProductRows>{},
       FloatingPointersTo<AttentionRows, BagRows, ClassLossRows, DepthwiseRows, DistanceRows,
-                         FftRows, GatesRows, NormRows, OptimRows, PackedRows, PoolRows,
+                         FftRows, GatesRows, GridRows, NormRows, OptimRows, PackedRows, PoolRows,
                          ResampleRows, SkinnyRows, SoftmaxRows, TriangleRows,
                          WeightedGatherRows>{}));
 

@@ -50,6 +50,7 @@ struct KernelTable {
   Status (*pool)(const PoolPlan& plan);  // pooling and its gradients
   Status (*resample)(const ResamplePlan& plan);  // linear maps along the axes of images
   Status (*weighted_gather)(const WeightedGatherPlan& plan);  // weighted sums of elements at given places
+  Status (*grid_taps)(const GridTapsPlan& plan);  // places and weights of the taps of grid_sample
   Status (*bag)(const BagPlan& plan);  // sums, means and maxima of rows of a table
   Status (*norm)(const NormPlan& plan);  // normalization and its gradients
   Status (*attention)(const AttentionPlan& plan);  // attention and its gradients
@@ -94,6 +95,7 @@ inline constexpr Family<&KernelTable::conv> kConv{"conv"};
 inline constexpr Family<&KernelTable::pool> kPool{"pool"};
 inline constexpr Family<&KernelTable::resample> kResample{"resample"};
 inline constexpr Family<&KernelTable::weighted_gather> kWeightedGather{"weighted_gather"};
+inline constexpr Family<&KernelTable::grid_taps> kGridTaps{"grid_taps"};
 inline constexpr Family<&KernelTable::bag> kBag{"bag"};
 inline constexpr Family<&KernelTable::norm> kNorm{"norm"};
 inline constexpr Family<&KernelTable::attention> kAttention{"attention"};

@@ -3,10 +3,13 @@
 #include "ops/nn/grid.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "autograd/engine.h"
+#include "autograd/forward.h"
+#include "autograd/tensor_grad.h"
 #include "base/error.h"
+#include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/linalg/matmul.h"
@@ -15,6 +18,7 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
+#include "ops/samples.h"
 #include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
@@ -22,11 +26,13 @@
 namespace tsr::ops {
 namespace {
 
+using kernel::GridPass;
+using kernel::GridTapsPlan;
+using Interpolation = kernel::GridInterpolation;
+using Padding = kernel::GridPadding;
+
 // The largest plane: places of several axes are added up in int32.
 constexpr int64_t kMaxElements = int64_t{1} << 29;
-
-enum class Interpolation { kLinear, kNearest, kCubic };
-enum class Padding { kZeros, kBorder, kReflection };
 
 Interpolation interpolation_of(std::string_view mode, int64_t axes) {
   if (mode == "bilinear") return Interpolation::kLinear;
@@ -78,16 +84,7 @@ struct GridAxis {
   [[nodiscard]] double last() const { return static_cast<double>(size - 1); }
 };
 
-// The last element of an axis that the dtype has: float32 would round the last of more than 2^24
-// up, to one that does not exist.
-double last_place(int64_t size, DType dtype) {
-  const auto last = static_cast<double>(size - 1);
-  if (dtype != DType::kFloat32) return last;
-  const auto rounded = static_cast<float>(last);
-  return rounded <= last ? rounded : std::nextafter(rounded, 0.0F);
-}
-
-// ---- positions ----
+// ---- positions, of ordinary ops ----
 
 // From [-1, 1] to elements.
 Tensor to_elements(const Tensor& x, const GridAxis& axis) {
@@ -99,7 +96,7 @@ Tensor to_elements(const Tensor& x, const GridAxis& axis) {
 // Limited to the elements; without a gradient outside of them and at the first and the last, as in
 // PyTorch.
 Tensor at_border(const Tensor& x, const GridAxis& axis) {
-  const double last = last_place(axis.size, x.dtype());
+  const double last = kernel::last_place(axis.size, x.dtype());
   const Tensor inside = logical_and(greater(x, 0), less(x, last));
   return where(inside, x, clip(x.detached(), 0, last));
 }
@@ -122,7 +119,7 @@ Tensor padded(const Tensor& x, const GridAxis& axis) {
   return at_border(axis.padding == Padding::kReflection ? reflected(x, axis) : x, axis);
 }
 
-// ---- taps ----
+// ---- taps, of ordinary ops ----
 
 // Of one axis, (batch, taps, points): the elements that each point reads, as whole numbers in the
 // dtype of the weights, and their shares.
@@ -177,7 +174,7 @@ Tensor spread(const Tensor& taps, size_t place, size_t count) {
 // The offset of each tap in the plane as int32, and -elements where it lies outside, so that the
 // sum over the axes is negative if one of them is outside.
 Tensor offsets(const Tensor& places, int64_t size, int64_t step, int64_t elements) {
-  const Tensor nearest = clip(places, 0, last_place(size, places.dtype()));
+  const Tensor nearest = clip(places, 0, kernel::last_place(size, places.dtype()));
   const Tensor inside = equal(places, nearest);  // not where it is NaN
   const Tensor element = astype(nearest, DType::kInt32);
   return where(inside, step == 1 ? element : multiply(element, step), -elements);
@@ -188,20 +185,30 @@ struct Table {
   Tensor index, weights;
 };
 
-// `positions` is (batch, points, axes) and sizes are those of the input.
-Table table_of(const Tensor& positions, DimsView sizes, Interpolation interpolation,
-               Padding padding, bool align_corners, int64_t elements) {
-  const size_t axes = sizes.size() - 2;
+// A call besides its tensors; nodes store it by value.
+struct Sampling {
+  Dims image;  // the sizes of its spatial axes
+  Interpolation interpolation;
+  Padding padding;
+  bool align_corners;
+
+  [[nodiscard]] int64_t axes() const { return static_cast<int64_t>(image.size()); }
+  [[nodiscard]] int64_t elements() const { return numel_of(image); }
+};
+
+// `positions` is (batch, points, axes).
+Table composed_table(const Sampling& call, const Tensor& positions) {
+  const size_t axes = call.image.size();
   Table made;
   int64_t step = 1;
   int64_t taps = 1;
   for (size_t d = axes; d-- > 0;) {
-    const GridAxis axis{sizes[d + 2], align_corners, padding};
+    const GridAxis axis{call.image[d], call.align_corners, call.padding};
     // The last spatial axis is the first coordinate.
     const Tensor coordinate = select(positions, 2, static_cast<int64_t>(axes - 1 - d));
-    const Taps found = taps_of(expand_dims(coordinate, 1), axis, interpolation);
+    const Taps found = taps_of(expand_dims(coordinate, 1), axis, call.interpolation);
     const Tensor shares = spread(found.weights, d, axes);
-    const Tensor places = offsets(found.places.detached(), axis.size, step, elements);
+    const Tensor places = offsets(found.places.detached(), axis.size, step, call.elements());
     made.weights = made.weights.defined() ? multiply(made.weights, shares) : shares;
     made.index =
         made.index.defined() ? add(made.index, spread(places, d, axes)) : spread(places, d, axes);
@@ -211,6 +218,82 @@ Table table_of(const Tensor& positions, DimsView sizes, Interpolation interpolat
   const Dims shape{positions.size(0), taps, positions.size(1)};
   return {reshape(maximum(made.index, -1), shape), reshape(made.weights, shape)};
 }
+
+// ---- taps, of one kernel ----
+
+GridTapsPlan plan_of(const Sampling& call, const Tensor& positions) {
+  GridTapsPlan plan{};
+  plan.interpolation = call.interpolation;
+  plan.padding = call.padding;
+  plan.align_corners = call.align_corners ? 1 : 0;
+  plan.axes = static_cast<int32_t>(call.axes());
+  plan.batch = positions.size(0);
+  plan.points = positions.size(1);
+  std::copy(call.image.begin(), call.image.end(), plan.sizes);
+  plan.place = kernel::place_on(positions.device());
+  plan.dtype = positions.dtype();
+  plan.positions = positions.data();
+  return plan;
+}
+
+// The gradient of the positions from that of the weights.
+Tensor pull_positions(const Sampling& call, const Tensor& given, const Tensor& g) {
+  const Tensor positions = contiguous_memory(given.detached());
+  const Tensor weight_grad = contiguous_memory(g.detached());
+  const Tensor result = empty(positions.sizes(), positions.dtype(), positions.device());
+  GridTapsPlan plan = plan_of(call, positions);
+  plan.pass = GridPass::kBackward;
+  plan.weight = weight_grad.data();
+  plan.position_grad = result.data();
+  kernel::launch(kernel::kGridTaps, positions.device(), plan);
+  return result;
+}
+
+// The same with a graph of its own.
+Tensor differentiable_pull(const Sampling& call, const Tensor& given, const Tensor& g) {
+  const bool recorded = grad_enabled();
+  const EnableGrad record_all;
+  const Tensor positions = multiply(given, 1);  // cuts the history
+  if (!requires_grad(positions)) set_requires_grad(positions, true);
+  const Tensor roots[] = {composed_table(call, positions).weights};
+  const Tensor wanted[] = {positions};
+  const Tensor grads[] = {g};
+  const Tensor found = grad(roots, wanted, grads, {.create_graph = true}).front();
+  // Without grad mode only the tangents of the gradient are wanted.
+  return recorded ? found : ops::detach(found);
+}
+
+Table table_of(const Sampling& call, const Tensor& positions) {
+  const bool pulls = call.interpolation != Interpolation::kNearest && needs_grad(positions);
+  if (!positions.device().is_cpu() || (pulls && forward_enabled()))
+    return composed_table(call, positions);
+  int64_t taps = 1;
+  for (int64_t d = 0; d < call.axes(); ++d) taps *= kernel::taps_of_axis(call.interpolation);
+  const Tensor dense = contiguous_memory(positions.detached());
+  const Dims shape{dense.size(0), taps, dense.size(1)};
+  const Table made{empty(shape, DType::kInt32, dense.device()),
+                   empty(shape, dense.dtype(), dense.device())};
+  if (made.weights.numel() != 0) {
+    GridTapsPlan plan = plan_of(call, dense);
+    plan.index = made.index.data_as<int32_t>();
+    plan.weight = made.weights.data();
+    kernel::launch(kernel::kGridTaps, dense.device(), plan);
+  }
+  if (pulls) {
+    record(made.weights, "GridTapsBackward", {positions}, {save_input(positions)},
+           TakesBatches{[call](Backward& ctx) {
+             const Tensor given = join_samples(ctx, for_samples(ctx, ctx.saved(0)));
+             const Tensor g = join_samples(ctx, ctx.grad());
+             const bool fuses = !ctx.create_graph() && g.numel() != 0;
+             const Tensor found =
+                 fuses ? pull_positions(call, given, g) : differentiable_pull(call, given, g);
+             ctx.set(0, split_samples(ctx, found));
+           }});
+  }
+  return made;
+}
+
+// ---- grids ----
 
 // The positions of an image's elements, with a 1 behind each: (1, elements, axes + 1).
 Tensor base_grid(DimsView shape, bool align_corners, DType dtype, Device device) {
@@ -234,20 +317,16 @@ Tensor base_grid(DimsView shape, bool align_corners, DType dtype, Device device)
 Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mode,
                    std::string_view padding_mode, bool align_corners) {
   check_tensors(input, grid);
-  const Interpolation interpolation = interpolation_of(mode, input.ndim() - 2);
-  const Padding padding = padding_of(padding_mode);
+  const DimsView image = DimsView(input.sizes()).subspan(2);
+  const Sampling call{Dims(image), interpolation_of(mode, input.ndim() - 2),
+                      padding_of(padding_mode), align_corners};
   Dims sizes{input.size(0), input.size(1)};
-  int64_t elements = 1;
-  int64_t points = 1;
-  for (int64_t d = 2; d < input.ndim(); ++d) {
-    elements *= input.size(d);
-    points *= grid.size(d - 1);
-    sizes.push_back(grid.size(d - 1));
-  }
-  const Tensor positions = reshape(in_opmath(grid), Dims{input.size(0), points, input.ndim() - 2});
-  const Table table =
-      table_of(positions, input.sizes(), interpolation, padding, align_corners, elements);
-  const Tensor flat = reshape(in_opmath(input), Dims{input.size(0), input.size(1), elements});
+  for (int64_t d = 2; d < input.ndim(); ++d) sizes.push_back(grid.size(d - 1));
+  const int64_t points = numel_of(DimsView(sizes).subspan(2));
+  const Tensor positions = reshape(in_opmath(grid), Dims{input.size(0), points, call.axes()});
+  const Table table = table_of(call, positions);
+  const Tensor flat =
+      reshape(in_opmath(input), Dims{input.size(0), input.size(1), call.elements()});
   return astype(reshape(weighted_gather(flat, table.weights, table.index), sizes), input.dtype());
 }
 

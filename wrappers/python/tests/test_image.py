@@ -11,7 +11,8 @@ import pytest
 
 import tessera as ts
 from tessera import masked, nn
-from tessera.autograd import gradcheck
+from tessera.autograd import grad, gradcheck
+from tessera.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from tessera.nn import functional as F
 
 torch = pytest.importorskip("torch")
@@ -154,6 +155,60 @@ def test_gradient_at_the_border_is_that_of_pytorch() -> None:
                 torch.from_numpy(numbers), theirs, padding_mode=padding, align_corners=corners
             ).sum().backward()
             np.testing.assert_allclose(ours.grad.numpy(), theirs.grad.numpy(), atol=1e-12, err_msg=f"{padding} {corners}")
+
+
+@pytest.mark.parametrize("corners", (False, True))
+@pytest.mark.parametrize("padding", ("zeros", "border", "reflection"))
+@pytest.mark.parametrize("mode", ("bilinear", "nearest", "bicubic"))
+def test_the_kernel_of_a_grid_gives_what_its_ordinary_ops_give(mode: str, padding: str, corners: bool) -> None:
+    """Those run with tangents, and for gradients that are differentiated again."""
+    rng = np.random.default_rng(7)
+    options: dict[str, Any] = {"mode": mode, "padding_mode": padding, "align_corners": corners}
+    for dtype, shape, out in (
+        ("float32", (2, 3, 5, 7), (11, 13)), ("float64", (1, 2, 1, 4), (1, 1)), ("float64", (3, 1, 4, 4), (16, 8)),
+        ("float32", (1, 20, 9, 3), (1, 129)), ("float32", (2, 2, 3, 4, 5), (3, 7, 11)), ("float64", (2, 1, 1, 2, 3), (2, 2, 2)),
+    ):  # fmt: skip
+        if mode == "bicubic" and len(shape) == 5:
+            continue
+        image = ts.asarray(rng.standard_normal(shape).astype(dtype))
+        numbers = (rng.random((shape[0], *out, len(out))) * 6 - 3).astype(dtype)
+        numbers.flat[:4] = (-1, 1, 0, -3)
+        weights = ts.asarray(rng.standard_normal((*shape[:2], *out)).astype(dtype))
+        for grid in (ts.asarray(numbers), ts.asarray(np.ascontiguousarray(numbers.T)).permute(tuple(range(len(shape)))[::-1])):
+            found = F.grid_sample(image, grid, **options)
+            with dual_level():
+                dual = F.grid_sample(image, make_dual(grid, ts.zeros_like(grid)), **options)
+                assert np.array_equal(found.numpy(), unpack_dual(dual).primal.numpy())
+            given = [image.detach().requires_grad_(), grid.detach().requires_grad_()]
+            once, again = [
+                grad([F.grid_sample(*given, **options)], given, [weights], create_graph=twice, allow_unused=True) for twice in (False, True)
+            ]
+            for one, other in zip(once, again):
+                assert (one is None) == (other is None)
+                if one is not None:
+                    np.testing.assert_allclose(one.numpy(), other.detach().numpy(), rtol=1e-4, atol=1e-4 if dtype == "float32" else 1e-9)
+
+
+def test_the_number_of_threads_changes_no_sample_of_a_grid() -> None:
+    image, grid = ts.randn((3, 2, 20, 30)).requires_grad_(), (ts.rand((3, 50, 60, 2)) * 2.2 - 1.1).requires_grad_()
+    threads, results = ts.get_num_threads(), []
+    try:
+        for count in (1, 2, 3):
+            ts.set_num_threads(count)
+            found = F.grid_sample(image, grid)
+            results.append([found.detach().numpy(), *(g.numpy() for g in grad([found.sum()], [image, grid]))])
+    finally:
+        ts.set_num_threads(threads)
+    for result in results[1:]:
+        assert all(np.array_equal(one, other) for one, other in zip(result, results[0]))
+
+
+def test_batched_gradients_of_a_grid_are_those_of_each_sample() -> None:
+    image, grid = ts.randn((2, 3, 4, 5)), (ts.rand((2, 6, 7, 2)) * 2.2 - 1.1).requires_grad_()
+    found, rows = F.grid_sample(image, grid), ts.randn((4, 2, 3, 6, 7))
+    together = grad([found], [grid], [rows], is_grads_batched=True, retain_graph=True)[0]
+    for row, of_row in zip(rows, together):
+        np.testing.assert_allclose(of_row.numpy(), grad([found], [grid], [row], retain_graph=True)[0].numpy(), rtol=1e-5, atol=1e-5)
 
 
 # ---- distances ----

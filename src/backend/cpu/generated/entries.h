@@ -33,6 +33,7 @@ kernel::Status conv(const kernel::ConvPlan& plan);
 kernel::Status pool(const kernel::PoolPlan& plan);
 kernel::Status resample(const kernel::ResamplePlan& plan);
 kernel::Status weighted_gather(const kernel::WeightedGatherPlan& plan);
+kernel::Status grid_taps(const kernel::GridTapsPlan& plan);
 kernel::Status bag(const kernel::BagPlan& plan);
 kernel::Status norm(const kernel::NormPlan& plan);
 kernel::Status attention(const kernel::AttentionPlan& plan);
@@ -71,6 +72,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .pool = pool,
     .resample = resample,
     .weighted_gather = weighted_gather,
+    .grid_taps = grid_taps,
     .bag = bag,
     .norm = norm,
     .attention = attention,

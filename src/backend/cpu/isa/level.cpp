@@ -10,6 +10,7 @@
 #include "backend/cpu/isa/distance.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/gates.h"
+#include "backend/cpu/isa/grid.h"
 #include "backend/cpu/isa/index.h"
 #include "backend/cpu/isa/integer_product.h"
 #include "backend/cpu/isa/norm.h"
@@ -37,14 +38,15 @@ const Level kLevel{
      &kShortProductRows,
      // float32
      &kAttentionRows<float>, &kBagRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>,
-     &kDistanceRows<float>, &kFftRowsFloat, &kGatesRows<float>, &kNormRows<float>,
-     &kOptimRows<float>, &kPackedRows<float>, &kPoolRows<float>, &kResampleRows<float>,
-     &kSkinnyRows<float>, &kSoftmaxRows<float>, &kTriangleRowsFloat, &kWeightedGatherRows<float>,
+     &kDistanceRows<float>, &kFftRowsFloat, &kGatesRows<float>, &kGridRows<float>,
+     &kNormRows<float>, &kOptimRows<float>, &kPackedRows<float>, &kPoolRows<float>,
+     &kResampleRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>, &kTriangleRowsFloat,
+     &kWeightedGatherRows<float>,
      // float64
      &kAttentionRows<double>, &kBagRows<double>, &kClassLossRows<double>, &kDepthwiseRows<double>,
-     &kDistanceRows<double>, &kFftRowsDouble, &kGatesRows<double>, &kNormRows<double>,
-     &kOptimRows<double>, &kPackedRows<double>, &kPoolRows<double>, &kResampleRows<double>,
-     &kSkinnyRows<double>, &kSoftmaxRows<double>, &kTriangleRowsDouble,
+     &kDistanceRows<double>, &kFftRowsDouble, &kGatesRows<double>, &kGridRows<double>,
+     &kNormRows<double>, &kOptimRows<double>, &kPackedRows<double>, &kPoolRows<double>,
+     &kResampleRows<double>, &kSkinnyRows<double>, &kSoftmaxRows<double>, &kTriangleRowsDouble,
      &kWeightedGatherRows<double>}};
 
 }  // namespace tsr::cpu::TSR_ISA

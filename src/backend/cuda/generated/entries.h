@@ -67,6 +67,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .pool = pool,
     .resample = resample,
     .weighted_gather = weighted_gather,
+    .grid_taps = nullptr,
     .bag = nullptr,
     .norm = norm,
     .attention = attention,
