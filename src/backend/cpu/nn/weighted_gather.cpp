@@ -7,8 +7,8 @@
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
+#include "backend/cpu/linalg/triangle_rows.h"
 #include "backend/cpu/nn/resample_rows.h"
-#include "backend/cpu/pointwise/strided.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -85,18 +85,16 @@ class WeightedGather {
   // The channels from `first` on.
   void gather_lines(int64_t n, int64_t first, T* space) const {
     constexpr int64_t kLine = kLineChannels<T>;
-    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    const auto turn = rows_of<TriangleRows<T>>().turn;
     T* const found = space + plan_.elements * kLine;
     const int64_t plane = n * plan_.channels + first;
-    transpose(plan_.elements, kLine, kSize, space, kLine * kSize, input_ + plane * plan_.elements,
-              plan_.elements * kSize);
+    turn(plan_.elements, kLine, space, kLine, input_ + plane * plan_.elements, plan_.elements);
     for (int64_t point = 0; point < plan_.points; point += kBlock) {
       const int64_t count = std::min(kBlock, plan_.points - point);
       const int64_t table = n * plan_.taps * plan_.points + point;
       rows_.gather_lines(count, plan_.taps, plan_.points, plan_.index + table, weight_ + table,
                          space, found);
-      transpose(kLine, count, kSize, output_ + plane * plan_.points + point, plan_.points * kSize,
-                found, kLine * kSize);
+      turn(kLine, count, output_ + plane * plan_.points + point, plan_.points, found, kLine);
     }
   }
 
