@@ -75,7 +75,9 @@ function(tsr_layer_batches variable)
     list(APPEND "files_${folder}" "${source}")
   endforeach()
   list(REMOVE_DUPLICATES folders)
-  file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}")
+  # Layers see their folders as "ops", and "capi", which is beside src, as "capi".
+  file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(REGEX REPLACE "^src/" "" path "${path}")
   foreach(folder IN LISTS folders)
     tsr_write_batches(batches "${path}" ${files_${folder}})
     list(APPEND sources ${batches})
@@ -87,8 +89,9 @@ endfunction()
 #           [HEADERS <header>... | HEADERS_OF <target> | NO_HEADERS])
 # One OBJECT library tsr_<name>. With BATCHES several SOURCES of a folder may be compiled as one, and therefore have no
 # name in common, not even in unnamed namespaces. Files that have one are ALONE, and so are files with options of their
-# own, and those with code that runs when the library is loaded, which check_exports knows by the name of the file. What
-# its files include most is precompiled: HEADERS, or what another target has precompiled with the same flags, else the
+# own, those with code that runs when the library is loaded, which check_exports knows by the name of the file, and those
+# that are slower in a batch because GCC inlines less of them (check_instructions). What its files include most is
+# precompiled: HEADERS, or what another target has precompiled with the same flags, else the
 # headers of the standard library.
 function(tsr_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "BATCHES;NO_HEADERS" "HEADERS_OF" "SOURCES;ALONE;LINK;HEADERS")
