@@ -171,6 +171,20 @@ def test_vjp_and_jvp_are_transposes() -> None:
     close(push(3 * v), 3 * pushed)
 
 
+def test_the_function_of_linearize_runs_inside_vmap() -> None:
+    x, w, basis = normal(3), normal(3), ts.eye(3, dtype=ts.float64)
+    h = lambda a, b: (a.sin() * b.sum(), a**3)  # noqa: E731
+    _, push = linearize(h, x, w)
+    for got, wanted in zip(vmap(push, in_dims=(0, None))(basis, w), vmap(lambda v: jvp(h, (x, w), (v, w))[1])(basis)):
+        close(got, wanted)
+    twice = vmap(vmap(push, in_dims=(0, None)), in_dims=(None, 0))(basis, ts.stack([w, 2 * w]))
+    for got, wanted in zip(twice, vmap(lambda b: vmap(lambda v: jvp(h, (x, w), (v, b))[1])(basis))(ts.stack([w, 2 * w]))):
+        close(got, wanted)
+    rows = vmap(lambda a: vmap(linearize(lambda b: b**3, a)[1])(basis))(ts.stack([x, 2 * x]))
+    close(rows, ts.stack([ts.diag(3 * x**2), ts.diag(12 * x**2)]))
+    close(grad(lambda a: vmap(linearize(lambda b: b**3, a)[1])(basis).sum())(x), 6 * x)
+
+
 def test_jvp_is_the_directional_derivative() -> None:
     x, v = normal(5), normal(5)
     step = 1e-6

@@ -156,6 +156,19 @@ def test_a_custom_function_counts_its_defaults() -> None:
     same(torch.vmap(Part.apply, in_dims=1)(x.detach()), x.detach()[2])
 
 
+# ---- torch.autograd's modules ----
+
+
+def test_the_modules_of_autograd_can_be_imported() -> None:
+    from tessera.torch.autograd.function import Function, FunctionCtx, once_differentiable
+    from tessera.torch.autograd.grad_mode import inference_mode, no_grad
+    from tessera.torch.autograd.variable import Variable
+
+    assert (Function, FunctionCtx) == (torch.autograd.Function, torch.autograd.FunctionCtx)
+    assert torch.autograd.function.once_differentiable is once_differentiable
+    assert (no_grad, inference_mode) == (torch.no_grad, torch.inference_mode) and Variable is torch.Tensor
+
+
 # ---- detach ----
 
 

@@ -217,19 +217,10 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     leaves = run.outputs()
     low = run.low
 
-    def pull(vectors: list[Any]) -> list[Any]:
-        newer = _newest(vectors, run.levels)
-        if newer is None:
-            found = run.pull(low, [lowered(v, run.levels) for v in vectors], True)
-            return [lifted(g, run.levels) for g in found]
-        if _newest([sample(v, newer, 0) for v in vectors], run.levels) is None:
-            return _pull_batch(run, low, vectors, newer)
-        rows = [pull([sample(v, newer, i) for v in vectors]) for i in range(newer.samples)]
-        return [make(_ops.stack(list(items), 0), newer) for items in zip(*rows)]
-
     def vjp_fn(*vectors: Any) -> tuple[Any, ...]:
         given = vectors[0] if len(vectors) == 1 else vectors
-        found = pull(_same_form("vjp_fn", given, leaves, run.out_spec, "vectors for the results"))
+        same = _same_form("vjp_fn", given, leaves, run.out_spec, "vectors for the results")
+        found = _pulled_later(lambda v, rows: run.pull(low, v, True, rows), low, same, run.levels)
         made: tuple[Any, ...] = _tree.unflatten(found, run.spec)
         return made
 
@@ -237,17 +228,30 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (shown, vjp_fn, run.shown(run.aux)) if has_aux else (shown, vjp_fn)
 
 
-def _pull_batch(run: _Run, outputs: list[Any], vectors: list[Any], newer: Level) -> list[Any]:
-    """vectors @ Jacobian for the samples of a level that began after the function ran: one backward."""
-    count, depth = newer.samples, len(run.levels)
+Pull = Callable[[list[Any], "int | None"], list[Any]]
+
+
+def _pulled_later(pull: Pull, outputs: list[Any], vectors: list[Any], levels: tuple[Level, ...]) -> list[Any]:
+    """pull(vectors below all levels, rows), for vectors that may vary with levels which began after the function ran."""
+    newer = _newest(vectors, levels)
+    if newer is None:
+        return [lifted(g, levels) for g in pull([lowered(v, levels) for v in vectors], None)]
+    if _newest([sample(v, newer, 0) for v in vectors], levels) is None:
+        return _pull_batch(pull, outputs, vectors, levels, newer)
+    rows = [_pulled_later(pull, outputs, [sample(v, newer, i) for v in vectors], levels) for i in range(newer.samples)]
+    return [make(_ops.stack(list(items), 0), newer) for items in zip(*rows)]
+
+
+def _pull_batch(pull: Pull, outputs: list[Any], vectors: list[Any], levels: tuple[Level, ...], newer: Level) -> list[Any]:
+    """The samples of one such level in one backward."""
+    count, depth = newer.samples, len(levels)
     given = []
     for vector, output in zip(vectors, outputs):
         if isinstance(vector, Batched) and vector._level is newer:
-            given.append(_ops.moveaxis(lowered(physical(vector), run.levels), depth, 0))
+            given.append(_ops.moveaxis(lowered(physical(vector), levels), depth, 0))
         else:
-            given.append(_ops.broadcast_to(lowered(vector, run.levels), (count, *output.shape)))
-    found = run.pull(outputs, given, True, count)
-    return [make(lifted(_ops.moveaxis(g, 0, depth), run.levels), newer) for g in found]
+            given.append(_ops.broadcast_to(lowered(vector, levels), (count, *output.shape)))
+    return [make(lifted(_ops.moveaxis(g, 0, depth), levels), newer) for g in pull(given, count)]
 
 
 def _newest(tensors: list[Any], levels: tuple[Level, ...]) -> Level | None:
@@ -307,8 +311,8 @@ def _pair(name: str, primals: Any, tangents: Any) -> None:
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """(func(*primals), jvp_fn): jvp_fn(*tangents) gives Jacobian @ tangents without another run of the function. With
-    dummies in place of vectors, dummies @ Jacobian is linear in the dummies; its derivative by them is the Jacobian."""
+    """(func(*primals), jvp_fn): jvp_fn(*tangents) gives Jacobian @ tangents without another run of the function, inside vmap
+    too. With dummies in place of vectors, dummies @ Jacobian is linear in the dummies; its derivative by them is the Jacobian."""
     run = _Run("linearize", func, primals, {}, tuple(range(len(primals))), False)
     run.outputs()
     with enable_grad():
@@ -317,10 +321,12 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
     def push(*tangents: Any) -> Any:
         given = _same_form("linearize", tangents, run.inputs, run.spec, "tangents for the primals")
-        vectors = [lowered(t, run.levels) for t in given]
-        recorded = run.recorded or _core.is_grad_enabled() and any(map(_wants_grad, vectors))
-        found = pulled(products, vectors, dummies, recorded, True)
-        return _tree.unflatten([lifted(t, run.levels) for t in found], run.out_spec)
+
+        def pull(vectors: list[Any], rows: int | None) -> list[Any]:
+            recorded = run.recorded or _core.is_grad_enabled() and any(map(_wants_grad, vectors))
+            return pulled(products, vectors, dummies, recorded, True, rows)
+
+        return _tree.unflatten(_pulled_later(pull, products, given, run.levels), run.out_spec)
 
     return run.shown(run.result), push
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,7 +38,6 @@ __all__ = [
 Variable = Tensor
 for _name, _module in (("forward_ad", forward_ad), ("functional", functional), ("graph", graph), ("profiler", profiler)):
     sys.modules[f"{__name__}.{_name}"] = _module  # this module is no package, and programs import those
-function = __import__("types").SimpleNamespace(FunctionCtx=FunctionCtx, once_differentiable=once_differentiable)
 
 
 def backward(
@@ -127,5 +127,20 @@ def _wrapped(method: Any, wrap: Any) -> Any:
     call._once_differentiable = getattr(function, "_once_differentiable", False)  # type: ignore[attr-defined]
     return classmethod(call)
 
+
+def _part(name: str, **names: Any) -> types.ModuleType:
+    """A module of PyTorch's package, with some of its names."""
+    part = types.ModuleType(f"{__name__}.{name}")
+    vars(part).update(names)
+    sys.modules[part.__name__] = part
+    return part
+
+
+function = _part("function", Function=Function, FunctionCtx=FunctionCtx, once_differentiable=once_differentiable)
+grad_mode = _part(
+    "grad_mode", enable_grad=enable_grad, inference_mode=inference_mode, no_grad=no_grad, set_grad_enabled=set_grad_enabled
+)
+anomaly_mode = _part("anomaly_mode", detect_anomaly=detect_anomaly, set_detect_anomaly=set_detect_anomaly)
+variable = _part("variable", Variable=Variable)
 
 __getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})
