@@ -185,6 +185,31 @@ def test_the_function_of_linearize_runs_inside_vmap() -> None:
     close(grad(lambda a: vmap(linearize(lambda b: b**3, a)[1])(basis).sum())(x), 6 * x)
 
 
+def test_inference_mode_around_a_transform_changes_no_derivative() -> None:
+    h = lambda a: (a * a.exp()).sum()  # noqa: E731
+    ready = normal(3)
+    with ts.inference_mode():
+        made_here, v = ready * 1, ts.ones(3, dtype=ts.float64)
+        assert made_here.is_inference()
+        for x in (ready, made_here):
+            expected = x.exp() * (1 + x)
+            found = grad(h)(x)
+            close(found, expected)
+            assert not found.is_inference() and not found.requires_grad
+            close(jvp(h, (x,), (v,))[1], expected.sum())
+            close(linearize(h, x)[1](v), expected.sum())
+            close(vjp(h, x)[1](ts.tensor(1.0, dtype=ts.float64))[0], expected)
+            for jacobian in (jacrev, jacfwd, grad):
+                close(jacobian(h)(x), expected)
+            close(vmap(grad(h))(ts.stack([x, x]))[1], expected)
+            close(ts.func.hessian(h)(x), ts.diag(x.exp() * (2 + x)))
+        close(grad(lambda a, b: (a * b).sum())(ready, made_here), made_here)  # which the backward reads
+        inside: list[tuple[bool, bool]] = []
+        grad(lambda a: (inside.append((ts.is_inference_mode_enabled(), ts.is_grad_enabled())), a.sum())[1])(ready)
+        assert inside == [(False, True)] and ts.is_inference_mode_enabled()
+    close(grad(h)(made_here), made_here.exp() * (1 + made_here))
+
+
 def test_jvp_is_the_directional_derivative() -> None:
     x, v = normal(5), normal(5)
     step = 1e-6

@@ -18,7 +18,7 @@ from .._constants import BACKWARD_BATCHED
 from .._core import is_tensor
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, OutOfRangeError, ShapeError
 from ..autograd import forward_ad
-from .._modes import enable_grad
+from .._modes import enable_grad, inference_mode, no_grad
 from . import _levels, _tree
 from ._batched import Batched, lifted, lowered, make, physical
 from ._dispatch import sample
@@ -52,6 +52,24 @@ def _differentiable(name: str, leaf: Any, what: str) -> None:
         raise DTypeError(f"{name}(): {what}: expected a floating or complex dtype, got {dtype}")
 
 
+def _usable(value: Any) -> Any:
+    """A tensor that may require grad and be saved: a copy of one made in inference mode."""
+    return _ops.clone(value) if is_tensor(value) and value.is_inference() else value
+
+
+def _outside_inference(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A transform whose function, in inference mode, runs as in no_grad mode: what has gradients or tangents is made there."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if not _core.is_inference_mode_enabled():
+            return function(*args, **kwargs)
+        with inference_mode(False), no_grad():
+            return function(*_tree.mapped(_usable, args), **_tree.mapped(_usable, kwargs))
+
+    return wrapped
+
+
 class _Run:
     """One run of a function with respect to some of its arguments: `fresh` are their copies below all levels."""
 
@@ -83,7 +101,7 @@ class _Run:
         low = lowered(leaf, self.levels)
         if self.recorded and low.requires_grad:
             return low[...]
-        return _ops.detach(low).requires_grad_()
+        return _ops.detach(_usable(low)).requires_grad_()
 
     def look(self, outputs: list[Any]) -> None:
         """Whether the function uses further tensors that require grad, such as the parameters of a model."""
@@ -153,6 +171,7 @@ def value_and_grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
 
 def _value_and_grad(name: str, func: Callable[..., Any], argnums: Any, has_aux: bool) -> Callable[..., Any]:
+    @_outside_inference
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         run = _Run(name, func, args, kwargs, argnums, has_aux)
@@ -210,6 +229,7 @@ def _same_form(name: str, given: Any, leaves: list[Any], spec: Any, what: str) -
     return found
 
 
+@_outside_inference
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """(func(*primals), vjp_fn[, aux]): vjp_fn(vectors of the results' form) gives vectors @ Jacobian, one for each argument.
     It may be called any number of times, inside vmap too."""
@@ -260,6 +280,7 @@ def _newest(tensors: list[Any], levels: tuple[Level, ...]) -> Level | None:
     return max(found, key=lambda level: int(level.depth)) if found else None
 
 
+@_outside_inference
 def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False) -> Any:
     """(func(*primals), Jacobian @ tangents[, aux]) by forward mode; the tangents have the form of the primals."""
     _pair("jvp", primals, tangents)
@@ -310,6 +331,7 @@ def _pair(name: str, primals: Any, tangents: Any) -> None:
             raise ArgumentTypeError(f"{name}(): {what}: expected a tuple, got {type(given).__name__}")
 
 
+@_outside_inference
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """(func(*primals), jvp_fn): jvp_fn(*tangents) gives Jacobian @ tangents without another run of the function, inside vmap
     too. With dummies in place of vectors, dummies @ Jacobian is linear in the dummies; its derivative by them is the Jacobian."""
@@ -342,6 +364,7 @@ def jacrev(
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
         raise InvalidValueError(f"jacrev(): chunk_size: expected None or an int above 0, got {chunk_size!r}")
 
+    @_outside_inference
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         run = _Run("jacrev", func, args, kwargs, argnums, has_aux)
@@ -383,6 +406,7 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """The Jacobian by forward mode, for all elements of the arguments at once: in the form of jacrev."""
 
+    @_outside_inference
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         places = _places("jacfwd", argnums, len(args))
