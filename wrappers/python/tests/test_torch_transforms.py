@@ -418,13 +418,29 @@ def test_autocast_leaves_inverses_and_factorizations_in_float32() -> None:
 
 # ---- batching rules ----
 
+
+def attention(a: torch.Tensor, b: torch.Tensor, mask: torch.Tensor | None = None, zero: bool = True) -> torch.Tensor:
+    """An attention of three heads with keys and values of its own, of which every tensor varies."""
+    into, own = torch.cat([a, b, a + b]), (b[:1, None], a[1:2, None])
+    found = torch.nn.functional.multi_head_attention_forward(
+        a, b, a * b, 3, 3, into, None, *own, zero, 0.0, b, a[0], training=False, attn_mask=mask, average_attn_weights=False
+    )
+    return torch.cat([found[0].flatten(), found[1].flatten()])
+
+
 VARYING = {
     "block_diag": (lambda a, b: torch.block_diag(a, b[0], b), "ff"),
     "cartesian_prod": (lambda a, b: torch.cartesian_prod(a[0], b[1]), "ff"),
     "combinations": (lambda a: torch.combinations(a[0], 2, True), "f"),
     "cov": (lambda a: torch.cov(a, correction=0), "f"),
     "cov of one": (lambda a: torch.cov(a[0]), "f"),
+    "cov of weights": (lambda a, i, b: torch.cov(a, fweights=i + 1, aweights=b[0].abs()), "fif"),
+    "cov of counts": (lambda a, i: torch.cov(a, correction=0, fweights=i), "fi"),
+    "cov of shares": (lambda a, b: torch.cov(a[0], aweights=b[0].abs()), "ff"),
+    "cov of integers": (lambda a, i: a[0, 0] * torch.cov(torch.stack([i, i.flip(0)])), "fi"),
+    "cov of short floats": (lambda a: torch.cov(a.to(torch.bfloat16)).double(), "f"),
     "corrcoef": (torch.corrcoef, "f"),
+    "corrcoef of complex numbers": (lambda a, b: torch.view_as_real(torch.corrcoef(torch.complex(a, b))), "ff"),
     "index_add": (lambda a, i, b: a.index_add(1, i, b, alpha=2), "fif"),
     "index_copy": (lambda a, i, b: a.index_copy(1, i, b), "fif"),
     "index_fill": (lambda a, i: a.index_fill(-1, i, 3.0), "fi"),
@@ -434,6 +450,7 @@ VARYING = {
     "index_put, one index": (lambda a, b: ts.index_put(a, (torch.tensor([1, 1]),), b[:2], True), "ff"),
     "index_put, a mask": (lambda a, b: ts.index_put(a, (torch.tensor([True, False, True]),), b[:2], True), "ff"),
     "bucketize": (lambda a, b: torch.bucketize(a, b[0].sort()[0], right=True), "ff"),
+    "bucketize to int32": (lambda a, b: torch.bucketize(a, b[0].sort()[0], out_int32=True), "ff"),
     "searchsorted": (lambda a, b: torch.searchsorted(b[0].sort()[0], a), "ff"),
     "embedding": (lambda a, i: torch.nn.functional.embedding(i, a, padding_idx=-1), "fi"),
     "cross_entropy": (lambda a, i, b: torch.nn.functional.cross_entropy(a, i, b[0].abs()), "fif"),
@@ -444,6 +461,27 @@ VARYING = {
     "cross_entropy, one": (lambda a, i, b: torch.nn.functional.cross_entropy(a[0], i[0], b[0], reduction="none"), "fif"),
     "nll_loss": (lambda a, i, b: torch.nn.functional.nll_loss(a, i, b[0], reduction="sum"), "fif"),
     "masked_select": (lambda a: a.masked_select(torch.tensor([True, False, True])), "f"),
+    "masked_select of one": (lambda a: a[0, 0].masked_select(torch.tensor(True)), "f"),
+    "repeat": (lambda a, i: a.repeat_interleave(i.argsort(), 1), "fi"),
+    "repeat of all": (lambda a, i: a.repeat_interleave(i.argsort().repeat(3)), "fi"),
+    "multilabel_soft_margin_loss": (
+        lambda a, b: torch.nn.functional.multilabel_soft_margin_loss(a, (b > 0).double(), b.abs()), "ff",
+    ),
+    "multilabel_soft_margin_loss of classes": (
+        lambda a, b: torch.nn.functional.multilabel_soft_margin_loss(a[1], (b[1] > 0).double(), b[0].abs(), reduction="none"), "ff",
+    ),
+    "multi_head_attention": (attention, "ff"),
+    "multi_head_attention, a mask for each head": (
+        lambda a, b: attention(a, b, torch.stack([a > 0, b > 0, a > b]).logical_not(), False), "ff",
+    ),
+    "lstsq": (lambda a, b: torch.linalg.lstsq(a[:, :2], b).solution, "ff"),
+    "lstsq of wide matrices": (lambda a, b: torch.linalg.lstsq(a[:2], b[:2]).solution, "ff"),
+    "lstsq of a vector": (lambda a, b: ts.linalg.lstsq(a[:, :2], b[0]).solution, "ff"),
+    "lstsq of several": (lambda a, b: torch.linalg.lstsq(torch.stack([a, b])[:, :, :2], b).solution, "ff"),
+    "lstsq, residuals": (lambda a, b: torch.linalg.lstsq(a[:, :2], b, driver="gelsd").residuals, "ff"),
+    "lstsq, residuals of gels": (lambda a, b: torch.linalg.lstsq(a[:, :2], b, driver="gels").residuals, "ff"),
+    "lstsq, no residuals": (lambda a, b: ts.linalg.lstsq(a, b[0]).residuals, "ff"),
+    "lstsq, rank": (lambda a, b: torch.linalg.lstsq(a[:, :2], b, driver="gelsd").rank, "ff"),
     "householder_product": (lambda a, b: torch.linalg.householder_product(a, b[0]), "ff"),
     "matrix_rank": (lambda a, b: torch.linalg.matrix_rank(a, rtol=b[0, 0].abs() / 9), "ff"),
     "pinv": (lambda a, b: torch.linalg.pinv(torch.stack([a, b]), rtol=b[0, 0].abs() / 9), "ff"),

@@ -23,12 +23,10 @@ Result: Any = RESULTS["multi_head_attention"]
 def multi_head_attention(made: Call) -> Any:
     given = made.given
     known = rank_of(given["query"]) in (2, 3) and all(rank_of(given[name]) == rank_of(given["query"]) for name in INPUTS)
-    if not known or rank_of(given.get("attn_mask")) > 2 or made.level.samples == 0:
+    if not known or made.level.samples == 0:
         return loop(made)
-    if made.only(*INPUTS, "key_padding_mask"):
+    if made.only(*INPUTS, "key_padding_mask") and rank_of(given.get("attn_mask")) <= 2:
         return _with_one_weight(made)
-    if given.get("bias_k") is not None or given.get("bias_v") is not None or given.get("add_zero_attn", False):
-        return loop(made)
     return _composed(given)
 
 
@@ -73,7 +71,9 @@ def _composed(given: dict[str, Any]) -> Any:
     else:
         weights = [given[name] for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight")]
     biases = _thirds(given.get("in_proj_bias"), width)
-    q, k, v = (_heads(call_linear(x, w, b), heads) for x, w, b in zip(inputs, weights, biases))
+    projected = [call_linear(x, w, b) for x, w, b in zip(inputs, weights, biases)]
+    projected[1:] = [_with_own(x, given.get(own), given) for x, own in zip(projected[1:], ("bias_k", "bias_v"))]
+    q, k, v = (_heads(x, heads) for x in projected)
     scores = _masked(_ops.matmul(_ops.multiply(q, (width // heads) ** -0.5), _ops.transpose(k, -2, -1)), given)
     nothing = _ops.all(_ops.equal(scores, float("-inf")), -1, keepdims=True)  # no key takes part
     chances = _ops.softmax(_ops.where(nothing, 0.0, scores), -1)
@@ -96,6 +96,14 @@ def call_linear(x: Any, weight: Any, bias: Any) -> Any:
     return call("linear", {"input": x, "weight": weight, "bias": bias})
 
 
+def _with_own(x: Any, own: Any, given: dict[str, Any]) -> Any:
+    """Keys or values, and behind them the operator's own: a learned one, and zeros."""
+    more = [] if own is None else [_ops.reshape(own, (1, 1, -1))]
+    if given.get("add_zero_attn", False):
+        more.append(_ops.zeros((1, 1, x.shape[2]), dtype=x.dtype, device=x.device))
+    return _ops.concat([x, *(_ops.expand(m, (x.shape[0], 1, x.shape[2])) for m in more)], 1) if more else x
+
+
 def _heads(x: Any, heads: int) -> Any:
     """(batch, length, features) as (batch, heads, length, features of a head)."""
     return _ops.transpose(_ops.reshape(x, (*x.shape[:2], heads, x.shape[2] // heads)), 1, 2)
@@ -103,13 +111,18 @@ def _heads(x: Any, heads: int) -> Any:
 
 def _masked(scores: Any, given: dict[str, Any]) -> Any:
     mask, padding = given.get("attn_mask"), given.get("key_padding_mask")
+    own = (given.get("bias_k") is not None) + bool(given.get("add_zero_attn", False))
     if mask is None and given.get("is_causal", False):
-        mask = _ops.logical_not(_ops.tril(_ops.ones(scores.shape[-2:], dtype=bool_, device=scores.device)))
+        count, keys = scores.shape[-2:]
+        mask = _ops.logical_not(_ops.tril(_ops.ones((count, keys - own), dtype=bool_, device=scores.device)))
+    if rank_of(mask) == 3:
+        mask = _ops.reshape(mask, (*scores.shape[:2], *mask.shape[1:]))
     if padding is not None:
         padding = padding if rank_of(padding) == 2 else _ops.expand_dims(padding, (0,))
         padding = _ops.expand_dims(padding, (1, 2))
     for one in (mask, padding):
         if one is not None:
             hides = one.dtype is bool_
+            one = _ops.pad(one, (0, own)) if own else one  # nothing hides the operator's own keys
             scores = _ops.where(one, float("-inf"), scores) if hides else _ops.add(scores, one)
     return scores

@@ -9,10 +9,10 @@ from typing import Any
 from .. import _ops
 from .._core import arange, is_tensor
 from .._creation import broadcast_shapes
-from .._dtypes import bool_
+from .._dtypes import bool_, float32, get_default_dtype, int32
 from .._errors import NotSupportedError
 from ._batched import is_batched, make, physical
-from ._dispatch import Call, call, loop
+from ._dispatch import Call, call, loop, wrapped
 from ._index import Plan
 from ._parts import as_list, part
 from ._rules import aligned, axes, expand, expanded, padded, rank_of, shifted, whole
@@ -86,7 +86,28 @@ def tile(made: Call) -> Any:
 
 @part("repeat")
 def repeat(made: Call) -> Any:
-    return axes(_without(made, "repeats")) if made.only("input") else loop(made)
+    if made.only("input"):
+        return axes(_without(made, "repeats"))
+    x, repeats, axis = made.given["input"], made.given["repeats"], _axis(made)
+    if axis is None:
+        x, axis = _ops.reshape(x, (-1,)), 0
+    axis = shifted("repeat", axis, rank_of(x)) - 1
+    if not x.shape[axis] or rank_of(repeats) > 1 or _lowest(repeats) < 0:
+        return loop(made)  # says what is wrong
+    ends = _ops.cumsum(_ops.broadcast_to(repeats, (x.shape[axis],)), 0)
+    total = _ops.narrow(ends, 0, x.shape[axis] - 1, 1)
+    count = int(_lowest(total))
+    if count != -_lowest(_ops.negative(total)):
+        return loop(made)  # the samples have results of several lengths
+    places = _ops.searchsorted(ends, arange(0, count, 1, None, None), side="right")
+    return _ops.take(x, places, axis)
+
+
+def _lowest(tensor: Any) -> float:
+    """The lowest number of all samples."""
+    while is_batched(tensor):
+        tensor = physical(tensor)
+    return float(_ops.min(tensor))
 
 
 @part("roll")
@@ -359,10 +380,11 @@ def bucketize(made: Call) -> Any:
     if made.only("input"):
         return made.batched(input=physical(made.given["input"]))
     given, x = made.given, made.given["input"]
-    if given.get("out_int32", False) or rank_of(given["boundaries"]) != 1:
-        return loop(made)
+    if rank_of(given["boundaries"]) != 1:
+        return loop(made)  # says what is wrong
     side = "right" if given.get("right", False) else "left"
-    return call("searchsorted", {"input": given["boundaries"], "values": x, "side": side})
+    found = call("searchsorted", {"input": given["boundaries"], "values": x, "side": side})
+    return _ops.astype(found, int32) if given.get("out_int32", False) else found
 
 
 @part("isin")
@@ -376,8 +398,8 @@ def masked_select(made: Call) -> Any:
     if not made.only("input"):
         return loop(made)
     x = made.given["input"]
-    shape = broadcast_shapes(x.shape, mask.shape)
-    return _ops.expand(x, shape)[_ops.expand(mask, shape)] if shape else loop(made)
+    shape = broadcast_shapes(x.shape, mask.shape) or (1,)
+    return _ops.expand(x, shape)[_ops.expand(mask, shape)]
 
 
 @part("one_hot")
@@ -415,22 +437,52 @@ def dist(made: Call) -> Any:
 
 @part("cov", "corrcoef")
 def cov(made: Call) -> Any:
-    """Without weights, in the dtype of the samples."""
+    """As the library makes it, of samples: 16-bit floats in float32, integers in the default dtype."""
     x, given = made.given["input"], made.given
-    plain = given.get("fweights") is None and given.get("aweights") is None and rank_of(x) in (1, 2)
-    if not plain or not (x.dtype.is_complex or x.dtype.is_floating_point and x.dtype.itemsize > 2):
-        return loop(made)
+    if rank_of(x) > 2 or x.dtype is bool_:
+        return loop(made)  # says what is wrong
     rows = x if rank_of(x) == 2 else _ops.reshape(x, (1, -1))
-    rows = _ops.subtract(rows, _ops.mean(rows, -1, keepdims=True))
-    products = _ops.matmul(rows, _ops.matrix_transpose(_ops.conj(rows)))
-    products = _ops.divide(products, float(max(rows.shape[1] - given.get("correction", 1), 0)))
+    if not all(_weighs(given.get(name), rows, name == "fweights") for name in ("fweights", "aweights")):
+        return loop(made)
+    inexact = x.dtype.is_floating_point or x.dtype.is_complex
+    rows = _wide(rows) if inexact else _ops.astype(rows, get_default_dtype())
+    products = _covariances(rows, given)
     if made.name == "corrcoef":
-        if x.dtype.is_complex:
-            return loop(made)
-        spread = _ops.sqrt(_ops.diagonal(products))
+        spread = _ops.sqrt(_ops.real(_ops.diagonal(products)) if x.dtype.is_complex else _ops.diagonal(products))
         products = _ops.divide(_ops.divide(products, _ops.expand_dims(spread, (-1,))), _ops.expand_dims(spread, (-2,)))
-        products = _ops.clip(products, -1, 1)
-    return _ops.reshape(products, ()) if products.numel() == 1 else products
+        products = products if x.dtype.is_complex else _ops.clip(products, -1, 1)
+    products = _ops.reshape(products, ()) if products.numel() == 1 else products
+    return _ops.astype(products, x.dtype) if inexact else products
+
+
+def _weighs(weight: Any, rows: Any, counts: bool) -> bool:
+    """Whether there is a weight for each observation that the library takes."""
+    if weight is None or weight.dtype.is_complex or weight.dtype is bool_ or weight.dtype.is_floating_point == counts:
+        return weight is None
+    lengths = (tuple(rows.shape[1:]), *([()] if rows.shape[1] == 1 else []))
+    return tuple(weight.shape) in lengths and (weight.numel() == 0 or _lowest(weight) >= 0)
+
+
+def _wide(tensor: Any) -> Any:
+    return _ops.astype(tensor, float32) if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4 else tensor
+
+
+def _covariances(rows: Any, given: dict[str, Any]) -> Any:
+    counts, shares, correction = given.get("fweights"), given.get("aweights"), given.get("correction", 1)
+    if counts is None and shares is None:
+        rows = _ops.subtract(rows, _ops.mean(rows, -1, keepdims=True))
+        products = _ops.matmul(rows, _ops.matrix_transpose(_ops.conj(rows)))
+        return _ops.divide(products, float(max(rows.shape[1] - correction, 0)))
+    real = rows.real.dtype if rows.dtype.is_complex else rows.dtype
+    weights = [_ops.astype(_ops.reshape(w, (-1,)), real) for w in (counts, shares) if w is not None]
+    weight = _ops.multiply(*weights) if len(weights) == 2 else weights[0]
+    total = _ops.sum(weight)
+    rows = _ops.subtract(rows, _ops.divide(_ops.sum(_ops.multiply(rows, weight), -1, keepdims=True), total))
+    products = _ops.matmul(_ops.multiply(rows, weight), _ops.matrix_transpose(_ops.conj(rows)))
+    lost = correction
+    if shares is not None:
+        lost = _ops.divide(_ops.multiply(_ops.sum(_ops.multiply(weight, weights[-1])), correction), total)
+    return _ops.divide(products, _ops.clip(_ops.subtract(total, lost), 0, None))
 
 
 @part("matrix_rank_by_rtol", "pinv_by_rtol")
@@ -439,6 +491,24 @@ def by_rtol(made: Call) -> Any:
     changed = expanded(made)
     changed["rtol"] = padded(changed["rtol"], rank_of(made.given["input"]) - 2)
     return made.batched(**changed)
+
+
+@part("lstsq", "lstsq_solution")
+def lstsq(made: Call) -> Any:
+    """Residuals are there if the matrices of all samples are tall and have full rank."""
+    a, b = made.given["input"], made.given["other"]
+    column = rank_of(b) == 1
+    if rank_of(a) < 2 or column and rank_of(a) > 2:
+        return loop(made)  # says what is wrong
+    other = _ops.expand_dims(b, -1) if column else b
+    changed, _ = aligned(Call(made.name, {**made.given, "other": other}, made.level), expand=True)
+    found = made.plain(**changed)
+    parts = found._asdict()
+    if column:
+        parts["solution"] = _ops.squeeze(found.solution, (-1,))
+    if "residuals" in parts and found.residuals.numel() == 0:
+        parts["residuals"] = _ops.reshape(found.residuals, (made.level.samples, 0))
+    return wrapped(type(found)(**parts), made.level)
 
 
 @part("householder_product")

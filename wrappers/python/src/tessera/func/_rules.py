@@ -290,10 +290,7 @@ def loss(made: Call) -> Any:
 
 
 def fold_loss(made: Call) -> Any:
-    # A weight for each class is the same in every row; one for each element is not.
-    weight = made.given.get("weight")
-    of_elements = is_tensor(weight) and rank_of(weight) > 1
-    found = None if of_elements else _fold(made, reduction="none")
+    found = _fold(made, reduction="none")
     return loop(made) if found is None else reduced(found[0], made.given.get("reduction", "mean"), made.level)
 
 

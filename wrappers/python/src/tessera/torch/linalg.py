@@ -94,7 +94,9 @@ def _fitted(A: Any, B: Any, rcond: Any, driver: str | None, out: Any) -> Any:
     if kind in ("gels", "gelsy"):
         solution, rank = _linalg.lstsq_solution(A, columns, rcond)
         values = solution.new_empty(0, dtype=A.real.dtype)
-        determined = kind == "gels" and A.shape[-2] > A.shape[-1] and bool(_ops.all(_ops.equal(rank, A.shape[-1])))
+        determined = kind == "gels" and A.shape[-2] > A.shape[-1]
+        if determined and not isinstance(rank, Batched):  # inside vmap gels takes the rank as full, as LAPACK's does
+            determined = bool(_ops.all(_ops.equal(rank, A.shape[-1])))
     else:
         solution, residuals, rank, values = _linalg.lstsq(A, columns, rcond)
         determined = residuals.numel() != 0
