@@ -4169,7 +4169,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_gumbel_softmax(
 
 /* ---- Ops: losses of pairs, distances ---- */
 
-/* The absolute difference.
+/* The absolute difference, a real number also of complex ones.
  * target: of the input's shape
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_l1_loss(
@@ -4301,12 +4301,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_multilabel_soft_margin_loss(
 TSR_API TSR_NODISCARD tsr_status tsr_cosine_similarity(
     tsr_tensor input1, tsr_tensor input2, int64_t axis, double eps, tsr_tensor* out);
 
-/* The p-norm of input1 - input2 + eps along the last axis.
+/* The p-norm of input1 - input2 + eps along the last axis; of complex vectors, too.
  * p: order of the norm */
 TSR_API TSR_NODISCARD tsr_status tsr_pairwise_distance(
     tsr_tensor input1, tsr_tensor input2, double p, double eps, int32_t keepdims, tsr_tensor* out);
 
-/* The input over its p-norm along the axis, which counts as at least eps.
+/* The input, which may be complex, over its p-norm along the axis, which counts as at least eps.
  * p: order of the norm */
 TSR_API TSR_NODISCARD tsr_status tsr_normalize(
     tsr_tensor input, double p, int64_t axis, double eps, tsr_tensor* out);

@@ -6050,7 +6050,7 @@ inline Tensor gumbel_softmax(
 
 // ---- Ops: losses of pairs, distances ----
 
-// The absolute difference.
+// The absolute difference, a real number also of complex ones.
 inline Tensor l1_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
   return detail::one<tsr_l1_loss>(
@@ -6184,14 +6184,14 @@ inline Tensor cosine_similarity(
   return detail::one<tsr_cosine_similarity>(input1.handle(), input2.handle(), axis, eps);
 }
 
-// The p-norm of input1 - input2 + eps along the last axis.
+// The p-norm of input1 - input2 + eps along the last axis; of complex vectors, too.
 inline Tensor pairwise_distance(
     const Tensor& input1, const Tensor& input2, double p = 2.0, double eps = 1e-06,
     bool keepdims = false) {
   return detail::one<tsr_pairwise_distance>(input1.handle(), input2.handle(), p, eps, keepdims);
 }
 
-// The input over its p-norm along the axis, which counts as at least eps.
+// The input, which may be complex, over its p-norm along the axis, which counts as at least eps.
 inline Tensor normalize(const Tensor& input, double p = 2.0, int64_t axis = 1, double eps = 1e-12) {
   return detail::one<tsr_normalize>(input.handle(), p, axis, eps);
 }

@@ -12,12 +12,9 @@
 namespace tsr::ops {
 namespace {
 
-void check_vectors(const Tensor& input1, const Tensor& input2) {
-  TSR_CHECK(is_floating(input1.dtype()), Code::kDType, "input1", "expected a floating dtype, got ",
-            input1.dtype());
-  TSR_CHECK(is_floating(input2.dtype()), Code::kDType, "input2", "expected a floating dtype, got ",
-            input2.dtype());
-  check_same_device(input1, input2, "input2");
+void check_vector(const Tensor& input, const char* arg) {
+  TSR_CHECK(is_differentiable(input.dtype()), Code::kDType, arg,
+            "expected a floating or complex dtype, got ", input.dtype());
 }
 
 // The p-norms along the axis, which stays with size 1, or eps where they are below it.
@@ -29,7 +26,11 @@ Tensor length_of(const Tensor& x, double p, int64_t axis, double eps) {
 }  // namespace
 
 Tensor cosine_similarity(const Tensor& input1, const Tensor& input2, int64_t axis, double eps) {
-  check_vectors(input1, input2);
+  TSR_CHECK(is_floating(input1.dtype()), Code::kDType, "input1", "expected a floating dtype, got ",
+            input1.dtype());
+  TSR_CHECK(is_floating(input2.dtype()), Code::kDType, "input2", "expected a floating dtype, got ",
+            input2.dtype());
+  check_same_device(input1, input2, "input2");
   const DType dtype = promote_types(input1.dtype(), input2.dtype());
   const Dims shape = broadcast_shapes(input1.sizes(), input2.sizes());
   const int64_t along = wrap_axis(axis, static_cast<int64_t>(shape.size()));
@@ -44,16 +45,17 @@ Tensor cosine_similarity(const Tensor& input1, const Tensor& input2, int64_t axi
 
 Tensor pairwise_distance(const Tensor& input1, const Tensor& input2, double p, double eps,
                          bool keepdims) {
-  check_vectors(input1, input2);
-  const DType dtype = promote_types(input1.dtype(), input2.dtype());
+  check_vector(input1, "input1");
+  check_vector(input2, "input2");
+  check_same_device(input1, input2, "input2");
+  const DType dtype = real_dtype(promote_types(input1.dtype(), input2.dtype()));
   const Tensor difference = add(subtract(in_opmath(input1), in_opmath(input2)), eps);
   const Dims axes{-1};
   return astype(vector_norm(difference, DimsView(axes), keepdims, p), dtype);
 }
 
 Tensor normalize(const Tensor& input, double p, int64_t axis, double eps, Out out) {
-  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
-            input.dtype());
+  check_vector(input, "input");
   const int64_t along = wrap_axis(axis, input.ndim());
   const Tensor x = in_opmath(input);
   return settle(astype(divide(x, length_of(x, p, along, eps)), input.dtype()), out);

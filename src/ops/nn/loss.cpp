@@ -37,6 +37,10 @@ Tensor reduce(const Tensor& loss, ClassReduction reduction) {
 void check_pair(const Tensor& input, const Tensor& target) {
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             input.dtype());
+  check_target(input, target);
+}
+
+void check_target(const Tensor& input, const Tensor& target) {
   check_same_device(input, target, "target");
   // Broadcasting (4, 1) with (4) would compare every prediction with every target.
   TSR_CHECK(target.sizes() == input.sizes(), Code::kShape, "target", "expected shape ",

@@ -193,7 +193,9 @@ void check_labels(const Tensor& input, const Tensor& target, DimsView shape) {
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
   const ClassReduction kind = reduction_of(reduction);
-  check_pair(input, target);
+  TSR_CHECK(is_differentiable(input.dtype()), Code::kDType, "input",
+            "expected a floating or complex dtype, got ", input.dtype());
+  check_target(input, target);
   return reduce(abs(subtract(input, target)), kind);
 }
 

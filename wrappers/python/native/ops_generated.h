@@ -2159,7 +2159,7 @@ TPY_OP(softmin, 1, NULL, "($input, axis=-1, dtype=None, *, out=None)\n--\n\nsoft
 TPY_OP(gumbel_softmax, 1, NULL, "($input, tau=1, hard=False, axis=-1, generator=None)\n--\n\nsoftmax of (input + Gumbel noise) / tau; hard makes the largest 1 and the others 0, with the gradient of the soft result.",
     {"gumbel_softmax", 5, 5, 1, -1, 1u, takes_input_tau_hard_axis_generator, keys_input_tau_hard_axis_generator}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwigo, NULL, (tpy_function)tsr_gumbel_softmax, NULL}, {0}})
-TPY_OP(l1_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nThe absolute difference.",
+TPY_OP(l1_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nThe absolute difference, a real number also of complex ones.",
     {"l1_loss", 3, 3, 2, -1, 3u, takes_input_target_reduction, keys_input_target_reduction}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttso, NULL, (tpy_function)tsr_l1_loss, NULL}, {0}})
 TPY_OP(smooth_l1_loss, 1, NULL, "($input, target, reduction='mean', beta=1)\n--\n\nd² / (2 beta) for differences up to beta, |d| - beta / 2 beyond.",
@@ -2207,10 +2207,10 @@ TPY_OP(multilabel_soft_margin_loss, 1, NULL, "($input, target, weight=None, redu
 TPY_OP(cosine_similarity, 1, NULL, "($input1, input2, axis=1, eps=1e-08)\n--\n\nThe product of two vectors along the axis over the product of their lengths, each at least eps.",
     {"cosine_similarity", 4, 4, 2, -1, 3u, takes_input1_input2_axis_eps, keys_input1_input2_axis_eps}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttido, NULL, (tpy_function)tsr_cosine_similarity, NULL}, {0}})
-TPY_OP(pairwise_distance, 1, NULL, "($input1, input2, p=2, eps=1e-06, keepdims=False)\n--\n\nThe p-norm of input1 - input2 + eps along the last axis.",
+TPY_OP(pairwise_distance, 1, NULL, "($input1, input2, p=2, eps=1e-06, keepdims=False)\n--\n\nThe p-norm of input1 - input2 + eps along the last axis; of complex vectors, too.",
     {"pairwise_distance", 5, 5, 2, -1, 3u, takes_input1_input2_p_eps_keepdims, keys_input1_input2_p_eps_keepdims}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttddwo, NULL, (tpy_function)tsr_pairwise_distance, NULL}, {0}})
-TPY_OP(normalize, 1, NULL, "($input, p=2, axis=1, eps=1e-12, *, out=None)\n--\n\nThe input over its p-norm along the axis, which counts as at least eps.",
+TPY_OP(normalize, 1, NULL, "($input, p=2, axis=1, eps=1e-12, *, out=None)\n--\n\nThe input, which may be complex, over its p-norm along the axis, which counts as at least eps.",
     {"normalize", 5, 4, 1, -1, 1u, takes_input_p_axis_eps_out, keys_input_p_axis_eps_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdido, call_tdidt, (tpy_function)tsr_normalize, (tpy_function)tsr_normalize_out}, {0}})
 TPY_OP(sgd_step, 1, NULL, "(params, grads, momentum_buffers, learning_rate, momentum=0, dampening=0, weight_decay=0, nesterov=False, maximize=False, first_step=False)\n--\n\nOne step of stochastic gradient descent for a list of parameters, in place.",

@@ -4708,7 +4708,7 @@
 @c tsr_gumbel_softmax(input::tsr_tensor, tau::Float64, hard::Int32, axis::Int64,
     generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
-# The absolute difference.
+# The absolute difference, a real number also of complex ones.
 @c tsr_l1_loss(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
     reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 
@@ -4779,11 +4779,12 @@
 @c tsr_cosine_similarity(input1::tsr_tensor, input2::tsr_tensor, axis::Int64, eps::Float64,
     out::Ptr{tsr_tensor})::tsr_status
 
-# The p-norm of input1 - input2 + eps along the last axis.
+# The p-norm of input1 - input2 + eps along the last axis; of complex vectors, too.
 @c tsr_pairwise_distance(input1::tsr_tensor, input2::tsr_tensor, p::Float64, eps::Float64,
     keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# The input over its p-norm along the axis, which counts as at least eps.
+# The input, which may be complex, over its p-norm along the axis, which counts as at least
+# eps.
 @c tsr_normalize(input::tsr_tensor, p::Float64, axis::Int64, eps::Float64,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_normalize_out(input::tsr_tensor, p::Float64, axis::Int64, eps::Float64,

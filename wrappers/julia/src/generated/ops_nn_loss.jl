@@ -5,7 +5,7 @@
 """
     l1_loss(input, target; reduction)
 
-The absolute difference.
+The absolute difference, a real number also of complex ones.
 
 - `target`: of the input's shape
 - `reduction`: none, sum or mean
@@ -253,7 +253,7 @@ cosine_similarity(input1::Tensor, input2::Tensor; dims=2, eps=1e-08) =
 """
     pairwise_distance(input1, input2; p, eps, keepdims)
 
-The p-norm of input1 - input2 + eps along the last axis.
+The p-norm of input1 - input2 + eps along the last axis; of complex vectors, too.
 
 - `p`: order of the norm
 """
@@ -264,7 +264,8 @@ pairwise_distance(input1::Tensor, input2::Tensor; p=2, eps=1e-06, keepdims::Bool
     normalize(input; p, dims, eps)
     normalize!(dst, input; p, dims, eps)
 
-The input over its p-norm along the axis, which counts as at least eps.
+The input, which may be complex, over its p-norm along the axis, which counts as at least
+eps.
 
 - `p`: order of the norm
 """

@@ -7599,7 +7599,7 @@ extern "C" {
         out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// The absolute difference.
+    /// The absolute difference, a real number also of complex ones.
     /// target: of the input's shape
     /// reduction: none, sum or mean
     pub fn tsr_l1_loss(
@@ -7747,14 +7747,15 @@ extern "C" {
         input1: tsr_tensor, input2: tsr_tensor, axis: i64, eps: f64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// The p-norm of input1 - input2 + eps along the last axis.
+    /// The p-norm of input1 - input2 + eps along the last axis; of complex vectors, too.
     /// p: order of the norm
     pub fn tsr_pairwise_distance(
         input1: tsr_tensor, input2: tsr_tensor, p: f64, eps: f64, keepdims: i32,
         out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// The input over its p-norm along the axis, which counts as at least eps.
+    /// The input, which may be complex, over its p-norm along the axis, which counts as at least
+    /// eps.
     /// p: order of the norm
     pub fn tsr_normalize(
         input: tsr_tensor, p: f64, axis: i64, eps: f64, out: *mut tsr_tensor,

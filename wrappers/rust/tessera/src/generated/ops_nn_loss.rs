@@ -183,7 +183,7 @@ options! {
 /// Ops: losses of pairs, distances.
 impl Tensor {
     op! {
-        /// The absolute difference.
+        /// The absolute difference, a real number also of complex ones.
         ///
         /// * `target`: of the input's shape
         l1_loss, l1_loss_with(<'a> &self, target: &Tensor; o: L1LossOptions<'a>) =
@@ -346,14 +346,15 @@ impl Tensor {
     }
 
     op! {
-        /// The p-norm of input1 - input2 + eps along the last axis.
+        /// The p-norm of input1 - input2 + eps along the last axis; of complex vectors, too.
         pairwise_distance, pairwise_distance_with(&self,
             input2: &Tensor; o: PairwiseDistanceOptions) =
             tsr_pairwise_distance(self.raw(), input2.raw(), o.p, o.eps, i32::from(o.keepdims))
     }
 
     op! {
-        /// The input over its p-norm along the axis, which counts as at least eps.
+        /// The input, which may be complex, over its p-norm along the axis, which counts as at
+        /// least eps.
         normalize, normalize_with(&self; o: NormalizeOptions) =
             tsr_normalize(self.raw(), o.p, o.axis, o.eps),
         out normalize_out = tsr_normalize_out
