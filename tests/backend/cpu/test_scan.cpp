@@ -77,6 +77,18 @@ TEST(Scan, long_lines_carry_over_blocks) {
   check(ScanOp::kSum, DType::kInt64, {1300, 2}, 0, Layout::kContiguous, Layout::kContiguous);
 }
 
+TEST(Scan, matrices_of_few_columns) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64,
+                            DType::kInt64, DType::kComplex64}) {
+    for (const int64_t columns : {1, 2, 3, 4, 9, 16, 32, 33}) {
+      for (size_t axis = 0; axis < 2; ++axis) {
+        check(ScanOp::kSum, dtype, {190, columns}, axis, Layout::kContiguous, Layout::kContiguous);
+        check(ScanOp::kProd, dtype, {25, columns}, axis, Layout::kContiguous, Layout::kContiguous);
+      }
+    }
+  }
+}
+
 TEST(Scan, lines_side_by_side_keep_to_themselves) {
   for (int64_t lines = 1; lines < 10; ++lines) {
     check(ScanOp::kSum, DType::kFloat32, {lines, 600}, 1, Layout::kContiguous, Layout::kContiguous);
