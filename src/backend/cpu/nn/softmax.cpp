@@ -42,7 +42,10 @@ bool run_rows(const SoftmaxPlan& plan, bool backward) {
     // Rows that need no buffer are passed all at once.
     const int64_t buffered = std::max<int64_t>(1, kBuffered / columns);
     const int64_t step = kIsShort<S> ? std::min(buffered, end - begin) : end - begin;
-    const RowBuffer<S> buffer(2 * step * columns);
+    // Separate buffers: rows shorter than a register are read sooner where the one before them has
+    // not just been written.
+    const int64_t room = step * columns;
+    const RowBuffer<S> buffer((backward ? 3 : 2) * room);
     if (buffer.missing()) {
       ok = false;
       return;
@@ -52,9 +55,9 @@ bool run_rows(const SoftmaxPlan& plan, bool backward) {
       const int64_t numel = count * columns;
       const int64_t at = row * columns;
       const T* x = widen.read(numel, in + at, buffer.at());
-      T* y = widen.target(out + at, buffer.at());
+      T* y = widen.target(out + at, buffer.at(room));
       if (backward) {
-        const T* kept = widen.read(numel, saved + at, buffer.at(step * columns));
+        const T* kept = widen.read(numel, saved + at, buffer.at(2 * room));
         rows.backward(count, columns, log, x, kept, y);
       } else {
         rows.forward(count, columns, log, x, y);
