@@ -300,52 +300,6 @@ requires std::is_floating_point_v<T>
   return round_to<_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC>(a);
 }
 
-// ---- VQ: float64 in registers of at most 256 bits, for sums of float32 ----
-// Processors that compute 512 bits in two halves (Zen 4) convert a whole register of float32 at two
-// thirds of the speed of two halves.
-
-#if defined(__AVX512F__)
-
-struct VQ {
-  using Element = double;
-  static constexpr int kSize = 4;
-  __m256d v;
-
-  VQ() = default;
-  [[gnu::always_inline]] explicit VQ(__m256d native) : v(native) {}
-  [[gnu::always_inline]] explicit VQ(double value) : v(_mm256_set1_pd(value)) {}
-  [[gnu::always_inline]] static VQ load(const double* source) {
-    return VQ(_mm256_loadu_pd(source));
-  }
-  [[gnu::always_inline]] void store(double* target) const { _mm256_storeu_pd(target, v); }
-};
-[[gnu::always_inline]] inline VQ operator+(VQ a, VQ b) {
-  return VQ(_mm256_add_pd(a.v, b.v));
-}
-[[gnu::always_inline]] inline VQ fma(VQ a, VQ b, VQ c) {
-  return VQ(_mm256_fmadd_pd(a.v, b.v, c.v));
-}
-[[gnu::always_inline]] inline double first_lane(VQ a) {
-  return a.v[0];
-}
-template <int kPlaces>
-[[gnu::always_inline]] inline VQ rotate_lanes(VQ a) {
-  return VQ(__builtin_shufflevector(a.v, a.v, kPlaces, (kPlaces + 1) % 4, (kPlaces + 2) % 4,
-                                    (kPlaces + 3) % 4));
-}
-[[gnu::always_inline]] inline VQ load_quad_widened(const float* source) {
-  return VQ(_mm256_cvtps_pd(_mm_loadu_ps(source)));
-}
-
-#else
-
-using VQ = VD;
-[[gnu::always_inline]] inline VQ load_quad_widened(const float* source) {
-  return load_widened(source);
-}
-
-#endif
-
 // ---- Pairs ----
 
 [[gnu::always_inline]] inline VDPair operator*(VDPair a, VDPair b) {
