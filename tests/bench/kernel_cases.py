@@ -129,10 +129,22 @@ def draw_cases(rows: int) -> Iterator[Case]:
     yield from cases(statements, arrays)
 
 
+def short_cases(rows: int) -> Iterator[Case]:
+    """Many short rows: points, a few classes, masks and bytes."""
+    arrays = {"xyz": normal(rows * 256, 3), "k": normal(rows * 64, 10), "c": RNG.integers(0, 10, rows * 64),
+              "m": RNG.random((rows, COLUMNS)) < 0.3, "u": RNG.integers(0, 256, (rows, COLUMNS)).astype(np.uint8)}  # fmt: skip
+    statements: list[str | tuple[str, str]] = [
+        "xyz.sum(0)", "xyz.sum(1)", "t.cumsum(xyz, 0)", "t.cumsum(xyz, 1)", "t.cummax(k, 1)", ("t.sort(k, axis=1)", "t.sort(k, 1)"),
+        "t.mode(k, 1)", "F.log_softmax(k, 1)", "F.softmax(k, 0)", "F.cross_entropy(k, c)", "m.sum()", "m.sum(1)", "t.amax(u, 1)",
+    ]  # fmt: skip
+    yield from cases(statements, arrays)
+
+
 FAMILIES = {
     "special": special_cases,
     "activation": activation_cases,
     "statistics": statistics_cases,
+    "short": short_cases,
     "scatter": scatter_cases,
     "loss": loss_cases,
     "linalg": linalg_cases,
