@@ -70,7 +70,7 @@ struct SequencePlan {
 };
 
 // Copies the elements of a batch of matrices with column - row <= diagonal (lower) or >= diagonal
-// (upper) and writes zero elsewhere. Contiguous, row-major.
+// (upper) and writes zero elsewhere. Contiguous, row-major; the two may be one array.
 struct TrianglePlan {
   int32_t upper;
   int64_t batch, rows, columns;

@@ -150,8 +150,9 @@ Tensor triangle(const Tensor& input, int64_t diagonal, bool upper, const Out& ou
   TSR_CHECK(input.ndim() >= 2, Code::kShape, "input", "expected at least 2 dimensions, got shape ",
             input.sizes());
   const bool grad = needs_grad(input);
-  Result result =
-      allocate_apart(out, input.sizes(), input.dtype(), input.device(), grad, {&input}, true);
+  const Tensor none;
+  Result result = allocate_apart(out, input.sizes(), input.dtype(), input.device(), grad,
+                                 {out.is_inplace() ? &none : &input}, true);
   if (input.numel() != 0) {
     const Tensor dense = contiguous_memory(input);
     const int64_t rows = input.size(input.ndim() - 2);

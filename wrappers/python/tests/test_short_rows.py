@@ -220,6 +220,11 @@ def test_triangles_of_many_matrices_and_of_long_ones(dtype: str) -> None:
         for diagonal in (-50, -6, -3, -1, 0, 1, 2, 6, 50):
             assert np.array_equal(ts.tril(ts.from_numpy(a), diagonal).numpy(), np.tril(a, diagonal)), (shape, diagonal)
             assert np.array_equal(ts.triu(ts.from_numpy(a), diagonal).numpy(), np.triu(a, diagonal)), (shape, diagonal)
+            here, turned = a.copy(), a.copy().swapaxes(-1, -2)
+            ts.from_numpy(here).tril_(diagonal)
+            ts.from_numpy(turned).triu_(diagonal)
+            assert np.array_equal(here, np.tril(a, diagonal)), (shape, diagonal)
+            assert np.array_equal(turned, np.triu(a.swapaxes(-1, -2), diagonal)), (shape, diagonal)
 
 
 def test_threads_begin_in_the_middle_of_a_triangle() -> None:

@@ -42,10 +42,10 @@ class Triangles {
   // The elements [first, last), copied or 0.
   void put(int64_t first, int64_t last, bool copied) const {
     const auto nbytes = static_cast<size_t>((last - first) * size_);
-    if (copied)
-      std::memcpy(output_ + first * size_, input_ + first * size_, nbytes);
-    else
+    if (!copied)
       std::memset(output_ + first * size_, 0, nbytes);
+    else if (input_ != output_)
+      std::memcpy(output_ + first * size_, input_ + first * size_, nbytes);
   }
 
   const kernel::TrianglePlan& plan_;
