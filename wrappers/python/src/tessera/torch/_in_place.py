@@ -48,7 +48,10 @@ def resized(input: Any, size: tuple[int, ...]) -> Any:
     if input.shape == tuple(size):
         return input
     count, kept = math.prod(size), TensorBase.numel(input)
-    flat = input.detach().contiguous().reshape(-1)
+    dense = input.detach().contiguous()
+    if count == kept:
+        return reshaped(input, _ops.reshape(dense, tuple(size)))
+    flat = dense.reshape(-1)
     if count > kept:
         flat = _ops.concat([flat, input.new_empty(count - kept)])
     return reshaped(input, _ops.reshape(flat[:count], tuple(size)))
