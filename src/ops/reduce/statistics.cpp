@@ -195,7 +195,7 @@ Tensor renorm(const Tensor& input, double p, int64_t axis, double max_norm, Out 
   // What keeps a quotient just above the limit from passing it.
   constexpr double kMargin = 1e-7;
   const Tensor factor = where(greater(norms, max_norm), divide(max_norm, add(norms, kMargin)), 1);
-  return settle(multiply(x, astype(factor, real_dtype(input.dtype()))), out);
+  return multiply(x, astype(factor, real_dtype(input.dtype())), out);
 }
 
 Tensor cov(const Tensor& input, double correction, const Tensor& fweights, const Tensor& aweights,

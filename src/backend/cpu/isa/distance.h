@@ -13,7 +13,7 @@
 namespace tsr::cpu::TSR_ISA {
 
 // What is made of the differences: `add` takes the next ones into a vector of partial results,
-// `join` makes one of two partial results, and `finish` gives the norm.
+// `join` makes one of two partial results, and `finish` gives the norms of several vectors.
 template <class T>
 struct CountNorm {
   explicit CountNorm(double) {}
@@ -21,21 +21,21 @@ struct CountNorm {
     return sum + select(d != Vec<T>(0), Vec<T>(1), Vec<T>(0));
   }
   static T join(T a, T b) { return a + b; }
-  static T finish(T sum) { return sum; }
+  static Vec<T> finish(Vec<T> sums) { return sums; }
 };
 template <class T>
 struct SumNorm {
   explicit SumNorm(double) {}
   static Vec<T> add(Vec<T> sum, Vec<T> d) { return sum + abs(d); }
   static T join(T a, T b) { return a + b; }
-  static T finish(T sum) { return sum; }
+  static Vec<T> finish(Vec<T> sums) { return sums; }
 };
 template <class T>
 struct EuclideanNorm {
   explicit EuclideanNorm(double) {}
   static Vec<T> add(Vec<T> sum, Vec<T> d) { return fma(d, d, sum); }
   static T join(T a, T b) { return a + b; }
-  static T finish(T sum) { return std::sqrt(sum); }
+  static Vec<T> finish(Vec<T> sums) { return sqrt(sums); }
 };
 template <class T>
 struct LargestNorm {
@@ -45,18 +45,14 @@ struct LargestNorm {
     return select((size > best) | (size != size), size, best);
   }
   static T join(T a, T b) { return b > a || b != b ? b : a; }
-  static T finish(T best) { return best; }
+  static Vec<T> finish(Vec<T> best) { return best; }
 };
 template <class T>
 struct PowerNorm {
   explicit PowerNorm(double order) : p(static_cast<T>(order)), inverse(static_cast<T>(1 / order)) {}
   Vec<T> add(Vec<T> sum, Vec<T> d) const { return sum + pow(abs(d), p); }
   static T join(T a, T b) { return a + b; }
-  [[nodiscard]] T finish(T sum) const {
-    T lanes[Vec<T>::kSize];
-    pow(Vec<T>(sum), inverse).store(lanes);
-    return lanes[0];
-  }
+  [[nodiscard]] Vec<T> finish(Vec<T> sums) const { return pow(sums, inverse); }
   Vec<T> p, inverse;
 };
 
@@ -77,8 +73,11 @@ inline void distances_by(const Norm& norm, int64_t count, int64_t components, co
     for (int step = V::kSize / 2; step > 0; step /= 2) {
       for (int i = 0; i < step; ++i) lanes[i] = norm.join(lanes[i], lanes[i + step]);
     }
-    out[j] = norm.finish(lanes[0]);
+    out[j] = lanes[0];
   }
+  int64_t j = 0;
+  for (; j + V::kSize <= count; j += V::kSize) norm.finish(V::load(out + j)).store(out + j);
+  if (j < count) norm.finish(V::load_part(out + j, count - j, 0)).store_part(out + j, count - j);
 }
 
 template <class T>
