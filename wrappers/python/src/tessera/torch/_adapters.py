@@ -349,7 +349,8 @@ def listed(tensors: Any) -> list[Any]:
 def joined(tensors: Any, dim: int, out: Any) -> Any:
     """cat, where empty vectors join with anything."""
     items = listed(tensors)
-    if len(items) > 1 and any(t.ndim == 1 and t.shape[0] == 0 for t in items) and any(t.ndim != 1 for t in items):
+    empty = [t for t in items if t.ndim == 1 and t.shape[0] == 0]
+    if empty and any(t.ndim != 1 for t in items):
         items = [t for t in items if t.ndim != 1 or t.shape[0]]
     return _ops.concat(items, dim, out=out)
 
