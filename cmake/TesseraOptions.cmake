@@ -12,6 +12,8 @@ option(TSR_PRECOMPILE "Compile with precompiled headers: quicker, but a missing 
 option(TSR_BATCHES "Compile several files of a test program at a time: quicker, but not after a change of one" OFF)
 
 set(TSR_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: 'address;undefined' or 'thread'")
+option(TSR_SANITIZE_QUICK "With sanitizers, check only addresses in the rows of the CPU backend and in the tests" OFF)
+mark_as_advanced(TSR_SANITIZE_QUICK)
 set(TSR_CPU_LEVELS "sse42;avx2;avx512"
     CACHE STRING "Instruction-set levels the CPU kernels are compiled for; one is chosen at run time")
 set(TSR_BLAS_FLAVOUR "openmp" CACHE STRING "OpenBLAS build to look for: openmp or serial")

@@ -38,6 +38,11 @@ target_compile_options(tsr_test_flags INTERFACE -Wall -Wextra -Wshadow $<$<BOOL:
                                                 $<$<CONFIG:Release>:-g0>)
 # GCC's garbage collector visits the whole precompiled header, of 140 MB, each time.
 target_compile_options(tsr_test_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
+# What a test itself does is checked less with TSR_SANITIZE_QUICK. To be linked last: the sanitizers' flags come first.
+add_library(tsr_quick_tests INTERFACE)
+if(TSR_SANITIZE_QUICK)
+  target_compile_options(tsr_quick_tests INTERFACE -fno-sanitize=undefined -g0)
+endif()
 
 # For ccache, which else takes no compilation with a precompiled header, or misses every one.
 set(tsr_pch_flags $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
@@ -178,9 +183,14 @@ function(tsr_test name)
   else()
     set(headers tsr_unit_test_headers)
     target_link_libraries(test_${name} PRIVATE tsr_test_support tessera_static)
+    # Of an inline function in the test and in the library the first copy stays: the library's, with all checks.
+    if(TSR_SANITIZE_QUICK)
+      target_link_options(test_${name} PRIVATE
+                          "LINKER:--whole-archive,$<TARGET_FILE:tessera_static>,--no-whole-archive")
+    endif()
   endif()
   target_link_libraries(test_${name} PRIVATE tsr_build_flags tsr_test_flags ${arg_LINK}
-                                             GTest::gtest GTest::gtest_main)
+                                             GTest::gtest GTest::gtest_main tsr_quick_tests)
   target_include_directories(test_${name} PRIVATE "${PROJECT_SOURCE_DIR}"
                                                   "${PROJECT_SOURCE_DIR}/tests")
   target_compile_options(test_${name} PRIVATE ${tsr_test_pch_flags})

@@ -10,11 +10,11 @@ build_library() {
   bash scripts/setup.sh test library && build_preset release example_c_run_program
 }
 
-# The rows of the CPU backend are checked for undefined behaviour with --full.
+# The rows of the CPU backend and the tests themselves are checked for undefined behaviour with --full.
 build_asan() {
   local quick=ON
   [ -z "${TSR_TEST_FULL:-}" ] || quick=OFF
-  configure_preset asan "TSR_ROWS_QUICK=$quick" && build_preset asan
+  configure_preset asan "TSR_SANITIZE_QUICK=$quick" && build_preset asan
 }
 
 case "$part" in
