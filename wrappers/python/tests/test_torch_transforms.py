@@ -510,6 +510,38 @@ def test_a_rule_runs_on_the_batch_what_a_loop_gives(name: str) -> None:
     same(torch.vmap(gradient)(*given), each(gradient, *given))
 
 
+def test_the_jvp_of_a_function_in_a_batch_gets_zeros_too() -> None:
+    class Product(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+            return x @ w
+
+        @staticmethod
+        def setup_context(ctx, inputs, output) -> None:  # type: ignore[no-untyped-def]
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):  # type: ignore[no-untyped-def]
+            x, w = ctx.saved_tensors
+            return grad @ w.mT, x.mT @ grad
+
+        @staticmethod
+        def jvp(ctx, x_tangent, w_tangent):  # type: ignore[no-untyped-def]
+            x, w = ctx.saved_tensors
+            return x_tangent @ w + x @ w_tangent
+
+    x, w = torch.randn(3, 2, 2, dtype=torch.float64), torch.randn(2, 2, dtype=torch.float64)
+    bare = lambda a, b: (a @ b).sin().sum()  # noqa: E731
+    own = lambda a, b: Product.apply(a, b).sin().sum()  # noqa: E731
+    same(func.jacfwd(lambda b: Product.apply(x[0], b))(w), func.jacfwd(lambda b: x[0] @ b)(w))
+    for place in (0, 1):
+        second = [torch.vmap(func.hessian(f, argnums=place), in_dims=(0, None))(x, w) for f in (own, bare)]
+        same(*second)
+
+
 def test_arguments_by_name_are_the_same_for_all_samples() -> None:
     x = torch.arange(6.0).reshape(3, 2)
     assert torch.vmap(lambda a, b=None: a + b)(x, b=x).shape == (3, 3, 2)

@@ -126,6 +126,7 @@ def _on_batch(cls: type[Function], args: tuple[Any, ...], inputs: tuple[Any, ...
 
     class Whole(Function):
         generate_vmap_rule = True  # a vmap around this one
+        _zero_tangents = cls._zero_tangents
 
         @staticmethod
         def forward(ctx: Any, *batches: Any) -> Any:
