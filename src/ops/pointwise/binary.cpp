@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "autograd/ownership.h"
 #include "base/error.h"
@@ -449,13 +450,19 @@ Tensor minimum_a(const BinaryContext& ctx) {
 Tensor minimum_b(const BinaryContext& ctx) {
   return share(ctx, less, ctx.b, ctx.a);
 }
-// atan2(a, b): (b, -a) / r², divided by r = hypot(a, b) twice, because squares leave the range.
-Tensor atan2_a(const BinaryContext& ctx) {
+// atan2(a, b): (b, -a) / r², divided by r = hypot(a, b) twice, because squares leave the range; 0
+// at the origin, where r is the least number above 0 instead.
+Tensor radius(const BinaryContext& ctx) {
   const Tensor r = hypot(ctx.a, ctx.b);
+  return maximum(r, r.dtype() == DType::kFloat64 ? std::numeric_limits<double>::denorm_min()
+                                                 : std::numeric_limits<float>::denorm_min());
+}
+Tensor atan2_a(const BinaryContext& ctx) {
+  const Tensor r = radius(ctx);
   return multiply(ctx.g, divide(divide(ctx.b, r), r));
 }
 Tensor atan2_b(const BinaryContext& ctx) {
-  const Tensor r = hypot(ctx.a, ctx.b);
+  const Tensor r = radius(ctx);
   return negative(multiply(ctx.g, divide(divide(ctx.a, r), r)));
 }
 Tensor hypot_a(const BinaryContext& ctx) {

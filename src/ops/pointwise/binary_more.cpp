@@ -62,23 +62,27 @@ Tensor ldexp_b(const BinaryContext& ctx) {
 Tensor fmod_b(const BinaryContext& ctx) {
   return negative(multiply(ctx.g, trunc(divide(ctx.a, ctx.b))));
 }
-// Where the first operand is what fmax or fmin returns: it wins ties, and against NaN.
+// Where the first operand is what fmax or fmin returns: it wins against NaN, two of them too.
 Tensor first_wins(const BinaryContext& ctx, const Binary& wins) {
   const Tensor won = wins(ctx.a, ctx.b);
   if (ctx.b.is_tensor()) return logical_or(won, isnan(ctx.b.tensor()));
   return logical_or(won, std::isnan(ctx.b.scalar().to<double>()));
 }
+// If both are equal, each gets half of the gradient.
+Tensor with_ties(const BinaryContext& ctx, const Tensor& mine) {
+  return where(equal(ctx.a, ctx.b), multiply(ctx.g, 0.5), mine);
+}
 Tensor fmax_a(const BinaryContext& ctx) {
-  return where(first_wins(ctx, greater_equal), ctx.g, 0.0);
+  return with_ties(ctx, where(first_wins(ctx, greater), ctx.g, 0.0));
 }
 Tensor fmax_b(const BinaryContext& ctx) {
-  return where(first_wins(ctx, greater_equal), 0.0, ctx.g);
+  return with_ties(ctx, where(first_wins(ctx, greater), 0.0, ctx.g));
 }
 Tensor fmin_a(const BinaryContext& ctx) {
-  return where(first_wins(ctx, less_equal), ctx.g, 0.0);
+  return with_ties(ctx, where(first_wins(ctx, less), ctx.g, 0.0));
 }
 Tensor fmin_b(const BinaryContext& ctx) {
-  return where(first_wins(ctx, less_equal), 0.0, ctx.g);
+  return with_ties(ctx, where(first_wins(ctx, less), 0.0, ctx.g));
 }
 
 constexpr uint8_t kSaveBoth = kSaveA | kSaveB;

@@ -280,3 +280,25 @@ def test_the_gradient_of_logit_at_and_outside_its_limits(eps: float | None) -> N
     for create_graph in (False, True):  # one kernel, and a composition that can be differentiated
         (grad,) = ts.autograd.grad([ts.logit(x, eps).sum()], [x], create_graph=create_graph)
         assert grad.tolist() == pytest.approx(want, rel=1e-6, nan_ok=True)
+
+
+def gradients(name: str, *numbers: list[float], dtype: Any = ts.float32) -> list[list[float]]:
+    given = [ts.tensor(each, dtype=dtype).requires_grad_() for each in numbers]
+    getattr(ts, name)(*given).sum().backward()
+    return [x.grad.astype(ts.float64).tolist() for x in given]
+
+
+def test_equal_operands_of_an_extremum_share_its_gradient() -> None:
+    a, b = [1.0, NAN, 2.0, NAN, 3.0], [1.0, 2.0, NAN, NAN, 2.0]
+    assert gradients("fmax", a, b) == [[0.5, 0, 1, 1, 1], [0.5, 1, 0, 0, 0]]
+    assert gradients("fmin", a, b) == [[0.5, 0, 1, 1, 0], [0.5, 1, 0, 0, 1]]
+    assert gradients("maximum", a[:1], b[:1]) == gradients("minimum", a[:1], b[:1]) == [[0.5], [0.5]]
+
+
+@pytest.mark.parametrize("dtype", [ts.bfloat16, ts.float32, ts.float64], ids=str)
+def test_the_derivatives_of_an_angle_at_the_origin_are_zero(dtype: Any) -> None:
+    assert gradients("atan2", [0.0, -0.0, 1.0, 0.0], [0.0, -0.0, 0.0, -1.0], dtype=dtype) == [[0, 0, 0, -1], [0, 0, -1, 0]]
+    tiny = 2.0**-120
+    np.testing.assert_allclose(gradients("atan2", [tiny], [tiny], dtype=dtype), [[0.5 / tiny], [-0.5 / tiny]], 1e-6)
+    bad = gradients("atan2", [NAN], [1.0], dtype=dtype)
+    assert np.isnan(bad).all()
