@@ -51,6 +51,12 @@ Fit fit_of(const Scalar& value, DType dtype) noexcept {
   return whole < std::ldexp(1.0, value_bits(dtype)) ? Fit::kInside : Fit::kAbove;
 }
 
+Scalar rounded_to(const Scalar& value, DType dtype) noexcept {
+  if (dtype == DType::kFloat16) return double{static_cast<float>(value.to<Half>())};
+  if (dtype == DType::kBFloat16) return double{static_cast<float>(value.to<BFloat16>())};
+  return value;
+}
+
 void fail_range(const Scalar& value, DType dtype, const char* arg) {
   const uint64_t high = dtype == DType::kUInt64 ? std::numeric_limits<uint64_t>::max()
                                                 : static_cast<uint64_t>(highest_of(dtype));

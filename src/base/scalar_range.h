@@ -21,6 +21,10 @@ int64_t highest_of(DType dtype) noexcept;
 // The largest finite number of a floating dtype.
 double largest_of(DType dtype) noexcept;
 
+// The number rounded to a dtype of 16-bit floats; itself for other dtypes. For ops that compare it
+// with elements of the dtype: arithmetic takes it in opmath.
+Scalar rounded_to(const Scalar& value, DType dtype) noexcept;
+
 [[noreturn]] void fail_range(const Scalar& value, DType dtype, const char* arg);
 
 // Throws kValue, with the number and the range in the message.

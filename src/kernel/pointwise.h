@@ -11,9 +11,9 @@ namespace tsr::kernel {
 // Operand 0 is the output. The planner orders and merges the dims: sizes[ndim - 1] is the innermost
 // (smallest output stride), ndim >= 1, so a contiguous same-shape call has ndim == 1 and strides
 // equal to the item sizes. A stride of 0 broadcasts; strides are in BYTES and may be negative.
-// numel may be 0. All inputs have one dtype (the compute dtype) unless the op says otherwise. The
-// output either does not overlap an input, or has exactly the same elements in the same order (in
-// place).
+// numel may be 0. All inputs have one dtype (the compute dtype) unless the op says otherwise, and a
+// number in host memory that of its opmath: Note [Numbers beside tensors] in numbers.h. The output
+// either does not overlap an input, or has exactly the same elements in the same order (in place).
 struct ElementwisePlan {
   int32_t ndim;
   int32_t operands;

@@ -30,6 +30,10 @@ DType operands_dtype(const Arg& a, const Arg& b) {
   return promote_types(a.tensor().dtype(), b.tensor().dtype());
 }
 
+Arg rounded_number(const Arg& operand, DType dtype) {
+  return operand.is_tensor() ? operand : Arg(rounded_to(operand.scalar(), dtype));
+}
+
 Tensor round_once(const BinaryContext& ctx, Tensor (*derivative)(const BinaryContext& ctx)) {
   const Tensor none;
   const Tensor& a = ctx.a.is_tensor() ? ctx.a.tensor() : none;
@@ -98,9 +102,10 @@ const Dims& result_shape(const Arg& a, const Arg& b, Dims& storage) {
   return storage;
 }
 
-// The operand in the compute dtype; if a tensor needs a cast, `storage` holds the copy.
+// A tensor in the compute dtype, of which `storage` holds a copy if it needs a cast, or a number in
+// opmath (Note [Numbers beside tensors] in kernel/numbers.h).
 kernel::Input operand(const Arg& arg, DType compute, Tensor& storage) {
-  if (!arg.is_tensor()) return kernel::Input(arg.scalar(), compute);
+  if (!arg.is_tensor()) return kernel::Input(arg.scalar(), kernel::opmath(compute));
   if (arg.tensor().dtype() == compute) return kernel::Input(arg.tensor());
   storage = cast_memory(arg.tensor(), compute);
   return kernel::Input(storage);
@@ -504,6 +509,10 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
                returns_bool(rule) ? DType::kBool : compute, device, grad, {&tensor_a, &tensor_b});
   if (outside) {
     launch_outside(rule, result.value(), input, other, compute);
+  } else if (kernel::opmath(compute) != compute && returns_bool(rule)) [[unlikely]] {
+    // x == 0.1 holds where x is the element of its dtype nearest to 0.1.
+    launch_binary(rule, result.value(), rounded_number(input, compute),
+                  rounded_number(other, compute), compute);
   } else {
     launch_binary(rule, result.value(), input, other, compute);
   }

@@ -80,4 +80,7 @@ struct Binary {
 // The dtype that two operands promote to; one of them is a tensor.
 DType operands_dtype(const Arg& a, const Arg& b);
 
+// An operand that is compared with elements of a dtype: a number as rounded_to() has it.
+Arg rounded_number(const Arg& operand, DType dtype);
+
 }  // namespace tsr::ops

@@ -217,8 +217,9 @@ Tensor nan_to_num(const Tensor& input, double nan, std::optional<double> posinf,
   if (high == most && low == -most) {
     launch_unary(UnaryOp::kNanToFinite, result.value(), input, {nan, most});
   } else if (result.value().numel() != 0) {
+    const DType number = kernel::opmath(dtype);
     kernel::Elementwise walk(result.value(),
-                             {input, kernel::Input(high, dtype), kernel::Input(low, dtype)});
+                             {input, kernel::Input(high, number), kernel::Input(low, number)});
     walk.param(0, nan, dtype);
     kernel::launch(kernel::kTernary, input.device(), kernel::TernaryOp::kNanToNum, walk.plan());
   }
@@ -265,8 +266,9 @@ Tensor nextafter(const Arg& input, const Arg& other, Out out) {
   TSR_CHECK(given != DType::kBool, Code::kDType, "other",
             "expected numeric operands, got bool and bool");
   const DType dtype = is_integral_or_bool(given) ? default_dtype() : given;
-  if (dtype == DType::kFloat16) return kNextafterHalf(input, other, out);
-  return (dtype == DType::kBFloat16 ? kNextafterBfloat : kNextafter)(input, other, out);
+  if (kernel::opmath(dtype) == dtype) return kNextafter(input, other, out);
+  const Binary& row = dtype == DType::kFloat16 ? kNextafterHalf : kNextafterBfloat;
+  return row(rounded_number(input, dtype), rounded_number(other, dtype), out);
 }
 
 Tensor float_power(const Arg& input, const Arg& other, Out out) {

@@ -37,6 +37,7 @@ Dims joined_shape(const Dims& shape, const Arg& arg, const char* name) {
   return arg.is_tensor() ? broadcast_shapes(shape, arg.tensor().sizes(), name) : shape;
 }
 
+// A number, which only where() has here, is an element of the result.
 kernel::Input operand(const Arg& arg, DType compute, Tensor& storage) {
   if (!arg.is_tensor()) return kernel::Input(arg.scalar(), compute);
   storage = cast_memory(arg.tensor(), compute);
@@ -94,8 +95,7 @@ Tensor run(const Ternary& call, bool grad, const Out& out) {
   return result.finish();
 }
 
-// A number as weight is a parameter of the kernel, which has it in opmath: as an operand, 0.4 would
-// be rounded to the 16 bits of the tensors.
+// A number as weight is a parameter of the kernel, so that it stays in a register.
 Tensor lerp_by(const Tensor& from, const Tensor& to, const Scalar& weight, DType compute, bool grad,
                const Out& out) {
   check_same_device(from, to, "other");
@@ -335,8 +335,9 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
         launch_unary(kernel::UnaryOp::kHardtanh, result.value(), source,
                      {min->to<double>(), max->to<double>()});
       } else {
+        const DType number = kernel::opmath(compute);
         const kernel::Elementwise walk(
-            result.value(), {source, kernel::Input(*min, compute), kernel::Input(*max, compute)});
+            result.value(), {source, kernel::Input(*min, number), kernel::Input(*max, number)});
         kernel::launch(kernel::kTernary, input.device(), TernaryOp::kClip, walk.plan());
       }
     }

@@ -15,6 +15,7 @@ import tessera as ts
 from tessera import _ops
 from tessera.nn import functional as F
 
+import test_rounding
 from test_families import below, numbers
 
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
@@ -47,6 +48,20 @@ def drawn(kind: str, *shape: int) -> ts.Tensor:
 def scrambled(x: ts.Tensor, dims: int) -> ts.Tensor:
     """2 ** dims numbers with as many dims that cannot be merged."""
     return ts.permute_dims(x.reshape((2,) * dims), tuple(range(dims))[::2] + tuple(range(dims))[1::2])
+
+
+# ---- numbers beside 16-bit floats ----
+
+
+@pytest.mark.parametrize("layout", test_rounding.LAYOUTS)
+@pytest.mark.parametrize("dtype", test_rounding.SHORT, ids=str)
+def test_a_number_beside_short_floats(dtype: ts.DType, layout: str) -> None:
+    x = test_rounding.LAYOUTS[layout](test_rounding.numbers(0, (70_000,), dtype).to("cuda"))
+    for call in test_rounding.BESIDE_A_NUMBER.values():
+        expected = call(x.astype(ts.float32)).astype(dtype)
+        assert np.array_equal(array(call(x)), array(expected))
+    for call in (lambda a: a == 0.1, lambda a: a < 0.1, lambda a: 0.1 >= a, lambda a: ts.clip(a, 0.1, 0.4), lambda a: ts.where(a > 0, a, 0.3)):
+        same(call, x.to("cpu"))
 
 
 # ---- rows ----

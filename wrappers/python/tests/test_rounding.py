@@ -40,6 +40,59 @@ def test_a_result_is_rounded_once(name: str, dtype: ts.DType) -> None:
     assert ts.astype(found, ts.float32).tolist() == ts.astype(expected, ts.float32).tolist()
 
 
+BESIDE_A_NUMBER = {
+    "add": lambda x: x + 0.4,
+    "subtract": lambda x: x - 0.4,
+    "subtract from": lambda x: 0.4 - x,
+    "multiply": lambda x: x * 0.4,
+    "multiply by 1e5": lambda x: 1e5 * x,  # infinite in float16, the product is not
+    "divide": lambda x: x / 0.4,
+    "divide a number": lambda x: 0.4 / x,
+    "floor_divide": lambda x: x // 0.4,
+    "remainder": lambda x: x % 0.4,
+    "pow": lambda x: ts.abs(x) ** 0.4,
+    "power of a number": lambda x: 0.4**x,
+    "maximum": lambda x: ts.maximum(x, 0.4),
+    "hypot": lambda x: ts.hypot(x, 0.4),
+    "atan2": lambda x: ts.atan2(0.4, x),
+}
+# Each a way of its own through memory.
+LAYOUTS = {
+    "one element": lambda x: x[:1],
+    "no axes": lambda x: x[0],
+    "a few": lambda x: x[:37],
+    "contiguous": lambda x: x[:30000],
+    "many, on threads": lambda x: x,
+    "every third": lambda x: x[::3],
+    "backwards": lambda x: ts.flip(x[:3000]),
+    "transposed": lambda x: x[:40000].reshape((200, 200)).mT,
+    "short rows": lambda x: x[:600].reshape((100, 6))[:, 1:5],
+    "one element for all": lambda x: ts.broadcast_to(x[:1], (300,)),
+    "one element for each row": lambda x: ts.broadcast_to(x[:7].reshape((7, 1)), (7, 300)),
+    "one row for all": lambda x: ts.broadcast_to(x[:200], (50, 200)),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+def test_a_number_beside_short_floats_is_not_rounded_itself(dtype: ts.DType, layout: str) -> None:
+    x = LAYOUTS[layout](numbers(0, (70_000,), dtype))
+    for name, call in BESIDE_A_NUMBER.items():
+        found, expected = call(x), ts.astype(call(ts.astype(x, ts.float32)), dtype)
+        assert found.dtype is dtype
+        assert np.array_equal(ts.astype(found, ts.float32).numpy(), ts.astype(expected, ts.float32).numpy()), name
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+def test_a_number_that_short_floats_are_compared_with_is_an_element(dtype: ts.DType) -> None:
+    x = ts.tensor([0.1, 0.2], dtype=dtype)
+    for count in (2, 100_000):
+        values = ts.broadcast_to(x[:1], (count,))
+        assert ts.all(values == 0.1) and ts.all(0.1 == values) and ts.all(values <= 0.1) and ts.all(values >= 0.1)
+        assert not ts.any(values != 0.1) and not ts.any(values < 0.1) and not ts.any(values > 0.1)
+    assert ts.nextafter(x, 0.1)[0] == 0.1  # not the element beside it
+
+
 @pytest.mark.parametrize("dtype", SHORT, ids=str)
 def test_a_gradient_of_logits_is_rounded_once(dtype: ts.DType) -> None:
     def gradients(kind: ts.DType) -> list[list[float]]:

@@ -8,6 +8,7 @@
 #include "backend/cpu/pointwise/pointwise_rows.h"
 #include "backend/cpu/pointwise/walk.h"
 #include "base/parallel.h"
+#include "kernel/numbers.h"
 
 namespace tsr::cpu {
 
@@ -40,7 +41,7 @@ class Table {
   // The kernel for the plan's inputs, and the dtype that it takes them in.
   [[nodiscard]] const PointwiseKernel* find(Op op, const ElementwisePlan& plan,
                                             DType& compute) const {
-    compute = plan.dtypes[1];
+    compute = kernel::compute_dtype(plan);
     if (opmath(compute) == compute) return find(op, compute);
     const PointwiseKernel* found = find(op, compute);
     // A result of another dtype must not be rounded twice.

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/pointwise/direct.h"
 #include "backend/cpu/pointwise/past_caches.h"
 #include "backend/cpu/pointwise/strided.h"
 #include "base/parallel.h"
@@ -54,18 +55,6 @@ struct Buffers {
   alignas(16) std::byte element[16];
 };
 
-// Fast path: all operands are contiguous, of the row's dtype, and few enough for one thread. Needs
-// no buffers.
-bool is_direct(const ElementwisePlan& plan, const RowTypes& types) {
-  if (plan.ndim != 1 || plan.numel > kGrain) return false;
-  if (plan.dtypes[0] != types.output || plan.strides[0][0] != itemsize(types.output)) return false;
-  for (int k = 1; k < plan.operands; ++k) {
-    const DType dtype = types.inputs[k - 1];
-    if (plan.dtypes[k] != dtype || plan.strides[k][0] != itemsize(dtype)) return false;
-  }
-  return true;
-}
-
 Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
   const DType dtype = plan.dtypes[slot];
   Operand operand{static_cast<std::byte*>(plan.data[slot]),
@@ -100,6 +89,15 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
   return operand;
 }
 
+// Whether input k is a number in opmath beside 16-bit floats (Note [Numbers beside tensors] in
+// kernel/numbers.h). A buffer of their dtype would round it, but every row over them takes a number
+// as it is.
+bool is_wide_number(const ElementwisePlan& plan, const RowTypes& types, int k) {
+  const bool number = (plan.host_operands >> static_cast<uint32_t>(k + 1) & 1U) != 0;
+  return number && plan.dtypes[k + 1] != types.inputs[k] &&
+         plan.dtypes[k + 1] == kernel::opmath(types.inputs[k]);
+}
+
 class Walk {
  public:
   Walk(const ElementwisePlan& plan, const PointwiseKernel& kernel, const RowTypes& types)
@@ -109,8 +107,12 @@ class Walk {
         output_(describe(plan, 0, types.output)) {
     int64_t widest = std::max(output_.size, output_.row_size);
     for (int k = 0; k < inputs_; ++k) {
-      input_[k] = describe(plan, k + 1, types.inputs[k]);
-      widest = std::max({widest, input_[k].size, input_[k].row_size});
+      const bool wide = is_wide_number(plan, types, k);
+      input_[k] = describe(plan, k + 1, wide ? plan.dtypes[k + 1] : types.inputs[k]);
+      if (wide)
+        lone_ = k;
+      else
+        widest = std::max({widest, input_[k].size, input_[k].row_size});
     }
     bool casts = output_.cast != nullptr;
     for (int k = 0; k < inputs_; ++k) {
@@ -122,7 +124,7 @@ class Walk {
     block_ = (stream_ ? kStreamBlockBytes : casts ? kCastBlockBytes : kBlockBytes) / widest;
     if (!tiled_) {
       find_period();
-      find_lone(types);
+      if (lone_ < 0) find_lone(types);
     }
     if (needs_no_buffers()) block_ = std::max<int64_t>(plan.numel, 1);
     plain_rows_ = has_plain_rows();
@@ -501,6 +503,7 @@ bool Walk::run_bands(int64_t begin, int64_t end) const {
   const int64_t bands = (rows + kTransposeTile - 1) / kTransposeTile;
   const int64_t step = block_ / kTransposeTile;
   prepare_constants(step, in, buffers);
+  if (lone_ >= 0) in[lone_] = input_[lone_].data;  // a number
   Cursor cursor;
   cursor.ndim = plan_.ndim;
   cursor.sizes = plan_.sizes;
@@ -542,34 +545,6 @@ bool Walk::run() const {
   return ok.load();
 }
 
-// ---- A few elements ----
-
-constexpr int64_t kFew = 64;
-
-// Like is_direct, but inputs may be constants, which are repeated in small buffers.
-bool is_few(const ElementwisePlan& plan, const RowTypes& types) {
-  if (plan.ndim != 1 || plan.numel > kFew) return false;
-  if (plan.dtypes[0] != types.output || plan.strides[0][0] != itemsize(types.output)) return false;
-  for (int k = 1; k < plan.operands; ++k) {
-    const DType dtype = types.inputs[k - 1];
-    const int64_t stride = plan.strides[k][0];
-    if (plan.dtypes[k] != dtype || (stride != itemsize(dtype) && stride != 0)) return false;
-  }
-  return true;
-}
-bool run_few(const ElementwisePlan& plan, Row row) {
-  alignas(kLine) std::byte repeated[kMaxInputs][kFew * 16];
-  const void* in[kMaxInputs] = {};
-  for (int k = 0; k < plan.operands - 1; ++k) {
-    in[k] = plan.data[k + 1];
-    if (plan.strides[k + 1][0] != 0) continue;
-    const int64_t size = itemsize(plan.dtypes[k + 1]);
-    copy_strided(plan.numel, size, repeated[k], size, in[k], 0);
-    in[k] = repeated[k];
-  }
-  return row(plan.numel, plan.data[0], in, plan.params);
-}
-
 }  // namespace
 
 Status walk_rows(const ElementwisePlan& plan, const PointwiseKernel& kernel,
@@ -578,6 +553,9 @@ Status walk_rows(const ElementwisePlan& plan, const PointwiseKernel& kernel,
   bool ok = true;
   if (is_direct(plan, types)) {
     ok = kernel.row(plan.numel, plan.data[0], plan.data + 1, plan.params);
+  } else if (const int alone = element_beside(plan, kernel, types); alone != 0) {
+    const int other = 3 - alone;
+    kernel.beside({plan.numel, plan.data[0], plan.data[other], plan.data[alone], alone == 1});
   } else if (is_few(plan, types)) {
     ok = run_few(plan, kernel.row);
   } else {

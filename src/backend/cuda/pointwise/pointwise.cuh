@@ -21,7 +21,62 @@ using kernel::ElementwisePlan;
 using kernel::Parameter;
 using kernel::Status;
 
+// ---- Parameters ----
+
+struct Parameters {
+  Parameter p[2];
+};
+template <class V>
+__device__ V parameter(const Parameter& bytes) {
+  if constexpr (requires { typename V::Element; }) {
+    return V(*reinterpret_cast<const typename V::Element*>(&bytes));
+  } else {
+    using T = decltype(V::re.v);
+    const T* parts = reinterpret_cast<const T*>(&bytes);
+    return V(Number<T>(parts[0]), Number<T>(parts[1]));
+  }
+}
+
 // ---- Operands ----
+
+// A condition is none, and has no type of values.
+template <class S>
+inline constexpr bool kMayBeNumber = requires {
+  typename S::Value;
+};
+
+// Operand kOperand of packs as values of a functor.
+template <class S, int kItems, int kOperand>
+struct ValueInput {
+  static constexpr int kWhich = kOperand;
+  using Value = decltype(S::load(std::declval<typename S::Type>()));
+  struct Values {
+    Value items[kItems];
+  };
+  PackInput<typename S::Type, kItems, kOperand> stored;
+  const Parameter* number;  // null: the operand is in memory
+
+  __device__ Values pack(int64_t offset) const {
+    Values found;
+    if constexpr (kMayBeNumber<S>) {
+      if (number != nullptr) {
+#pragma unroll
+        for (int i = 0; i < kItems; ++i) found.items[i] = parameter<Value>(*number);
+        return found;
+      }
+    }
+    const auto raw = stored.pack(offset);
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) found.items[i] = S::load(raw.items[i]);
+    return found;
+  }
+  __device__ Value single(int64_t i) const {
+    if constexpr (kMayBeNumber<S>) {
+      if (number != nullptr) return parameter<Value>(*number);
+    }
+    return S::load(stored.single(i));
+  }
+};
 
 // Operand 0 is the output. A host number among the inputs is passed in the kernel's arguments.
 template <int K>
@@ -41,6 +96,19 @@ struct Operands {
   template <class T, int kItems, int kOperand>
   __device__ PackInput<T, kItems, kOperand> input(const Packs<K>& packs) const {
     return {packs, at(kOperand, 0)};
+  }
+  // The same as values (Note [Numbers beside tensors] in kernel/numbers.h).
+  template <class S>
+  __device__ auto value(int k, int64_t offset) const {
+    if constexpr (kMayBeNumber<S>) {
+      if ((host >> k & 1U) != 0) return parameter<typename S::Value>(numbers[k]);
+    }
+    return S::load(read<typename S::Type>(k, offset));
+  }
+  template <class S, int kItems, int kOperand>
+  __device__ ValueInput<S, kItems, kOperand> values(const Packs<K>& packs) const {
+    return {input<typename S::Type, kItems, kOperand>(packs),
+            (host >> kOperand & 1U) != 0 ? &numbers[kOperand] : nullptr};
   }
 };
 
@@ -68,20 +136,6 @@ Status each_walk(const ElementwisePlan& plan, const Launch& launch) {
     }
     return launch(walk, moved);
   });
-}
-
-struct Parameters {
-  Parameter p[2];
-};
-template <class V>
-__device__ V parameter(const Parameter& bytes) {
-  if constexpr (requires { typename V::Element; }) {
-    return V(*reinterpret_cast<const typename V::Element*>(&bytes));
-  } else {
-    using T = decltype(V::re.v);
-    const T* parts = reinterpret_cast<const T*>(&bytes);
-    return V(Number<T>(parts[0]), Number<T>(parts[1]));
-  }
 }
 
 // ---- Results: values of the storage, masks as bytes, magnitudes of complex numbers, complex
@@ -117,8 +171,8 @@ using FunctorResult = std::remove_cvref_t<decltype(math::call_functor<F, typenam
     First::load(std::declval<typename First::Type>()),
     S::load((static_cast<void>(kRest), std::declval<typename S::Type>()))...))>;
 
-// Applies F to elements as they are stored. Inputs have storage S, except for the first, which may
-// differ (a condition).
+// Applies F to values, for storage of the result. Inputs have storage S, except for the first,
+// which may differ (a condition).
 template <class F, class S, class First, int... kRest>
 struct Applied {
   using V = typename S::Value;
@@ -131,9 +185,9 @@ struct Applied {
 
   __device__ explicit Applied(const Parameters& parameters)
       : params{parameter<V>(parameters.p[0]), parameter<V>(parameters.p[1])} {}
-  template <class... Rest>
-  __device__ Out operator()(typename First::Type first, Rest... rest) const {
-    return Result::of(math::call_functor<F, V>(params, First::load(first), S::load(rest)...));
+  template <class... Values>
+  __device__ Out operator()(Values... values) const {
+    return Result::of(math::call_functor<F, V>(params, values...));
   }
 };
 
@@ -148,9 +202,8 @@ __global__ void pointwise_kernel(const __grid_constant__ ShortWalk<sizeof...(kRe
   for (int64_t i = first_index(); i < walk.numel; i += index_step()) {
     int64_t at[sizeof...(kRest) + 2];
     walk.offsets(i, at);
-    *reinterpret_cast<typename Apply::Out*>(static_cast<char*>(operands.data[0]) + at[0]) =
-        apply(operands.template read<typename First::Type>(1, at[1]),
-              operands.template read<typename S::Type>(kRest, at[kRest])...);
+    *reinterpret_cast<typename Apply::Out*>(static_cast<char*>(operands.data[0]) + at[0]) = apply(
+        operands.template value<First>(1, at[1]), operands.template value<S>(kRest, at[kRest])...);
   }
 }
 
@@ -160,10 +213,9 @@ __global__ void packs_kernel(const __grid_constant__ Packs<sizeof...(kRest) + 2>
                              const __grid_constant__ Parameters parameters) {
   using Apply = Applied<F, S, First, kRest...>;
   constexpr int kItems = Apply::kItems;
-  write_packs<typename Apply::Out, kItems>(
-      packs, operands.data[0], Apply(parameters),
-      operands.template input<typename First::Type, kItems, 1>(packs),
-      operands.template input<typename S::Type, kItems, kRest>(packs)...);
+  write_packs<typename Apply::Out, kItems>(packs, operands.data[0], Apply(parameters),
+                                           operands.template values<First, kItems, 1>(packs),
+                                           operands.template values<S, kItems, kRest>(packs)...);
 }
 
 // The same for a functor that refuses some integers as second operand: the kernel reports them and
@@ -183,7 +235,7 @@ __global__ void refusing_kernel(const __grid_constant__ ShortWalk<3> walk,
       report(reporter, 0, static_cast<int64_t>(second), 0, 0);
       *to = 0;
     } else {
-      *to = apply(operands.template read<T>(1, at[1]), second);
+      *to = apply(operands.template value<S>(1, at[1]), S::load(second));
     }
   }
 }
