@@ -23,7 +23,7 @@ from .._tensor import Tensor
 from .._modes import no_grad
 
 
-class GradcheckError(AssertionError):
+class GradcheckError(AssertionError, RuntimeError):
     """A derivative that differs from finite differences, or that breaks another rule."""
 
 
