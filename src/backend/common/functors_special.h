@@ -277,8 +277,15 @@ struct Frac {
     return x - trunc(x);
   }
 };
+struct ShortSignbit {
+  template <class V>
+  TSR_HD auto operator()(V x) const {
+    return x < V(0);
+  }
+};
 struct Signbit {
   static constexpr unsigned kTypes = kReal | kIntegers | kBools;
+  using OnShorts = ShortSignbit;
   template <class V>
   TSR_HD auto operator()(V x) const {
     return has_sign(x);
@@ -325,8 +332,17 @@ struct Rad2deg {
 
 // ---- Two operands: floats ----
 
+struct ShortCopysign {
+  static constexpr bool kBrief = true;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return (a & V(0x7fff)) | (b & V(-0x8000));
+  }
+};
 struct Copysign {
   static constexpr unsigned kTypes = kReal;
+  static constexpr bool kBrief = true;
+  using OnShorts = ShortCopysign;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return select(has_sign(a) ^ has_sign(b), -a, a);

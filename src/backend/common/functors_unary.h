@@ -11,6 +11,8 @@
 // A functor declares:
 //   kTypes              the element types it is written for (functor_types.h)
 //   OnIntegers, OnBools the functor that serves those types in its place
+//   OnShorts            the functor that takes the bits of 16-bit floats, as int16_t, in its place:
+//                       on the CPU, where to widen and narrow them costs more than the op
 //   kLight              costs little beside moving its operands: on the CPU it has rows of its own
 //                       for 16-bit floats and, of two operands, for one that is a single element
 //   kBrief              is a handful of instructions: on the CPU long rows compute several
@@ -34,10 +36,26 @@ struct Identity {
     return x;
   }
 };
+// Of 16-bit floats by their bits, NaNs among them.
+struct ShortAbs {
+  static constexpr bool kBrief = true;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return x & V(0x7fff);
+  }
+};
+struct ShortNegative {
+  static constexpr bool kBrief = true;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return x ^ V(-0x8000);
+  }
+};
 struct Abs {
   static constexpr unsigned kTypes = kReal | kComplexes | kIntegers;
   static constexpr bool kBrief = true;
   using OnBools = Identity;
+  using OnShorts = ShortAbs;
   template <class V>
   TSR_HD auto operator()(V x) const {
     return abs(x);
@@ -46,8 +64,8 @@ struct Abs {
 struct Negative {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   static constexpr bool kBrief = true;
-  static constexpr bool kLight = true;
   static constexpr bool kByPart = true;
+  using OnShorts = ShortNegative;
   template <class V>
   TSR_HD V operator()(V x) const {
     return -x;

@@ -293,13 +293,29 @@ template <class T>
   const Vec<T> number = select(a == Vec<T>(0.0), least, moved);
   return select((a != a) | (b != b), a + b, select(a == b, b, number));
 }
-// float64 has no functor that calls this; float32 stands for the 16-bit floats.
+// 2**kExponent, a normal number.
+template <int kExponent>
+inline constexpr double kPowerOfTwo = __builtin_bit_cast(double, int64_t{1023 + kExponent} << 52);
+// nextafter() among the numbers with kDigits bits behind the point and exponents from kLeast to
+// 1 - kLeast, all of which T holds.
 template <int kDigits, int kLeast, class T>
 [[gnu::always_inline]] inline Vec<T> nextafter_short(Vec<T> a, Vec<T> b) {
-  return by_lane(a, b, [](T x, T y) {
-    return static_cast<T>(
-        math::short_neighbour<kDigits, kLeast>(static_cast<float>(x), static_cast<float>(y)));
-  });
+  using V = Vec<T>;
+  using I = LaneInt<T>;
+  constexpr int kPlaces = (sizeof(T) == 4 ? 23 : 52) - kDigits;  // that T has beyond them
+  constexpr double kStep = kPowerOfTwo<kLeast - kDigits>;
+  constexpr double kLargest = (2 - kPowerOfTwo<-kDigits>)*kPowerOfTwo<1 - kLeast>;
+  const V size = abs(a);
+  const Mask<T> outwards = ((b > a) ^ (a < V(0.0))) | (a == V(0.0));
+  const Vec<I> bits = bit_cast_to<I>(size);
+  const Vec<I> one(I{1} << kPlaces);
+  const V far = select(outwards, bit_cast_to<T>(bits + one), bit_cast_to<T>(bits - one));
+  // Up to the smallest normal number they are equally far apart.
+  const V near = size + select(outwards, V(kStep), V(-kStep));
+  const V moved = select(size <= V(kPowerOfTwo<kLeast>), near, far);
+  const V number = select(size == V(kInfinity), V(kLargest), moved);
+  const V result = with_sign(number, select(a == V(0.0), b, a));
+  return select((a != a) | (b != b), a + b, select(a == b, b, result));
 }
 
 // ---- Division and integers ----

@@ -162,6 +162,37 @@ def test_special_values(name: str, dtype: Any) -> None:
         assert name in ("fmax", "fmin", "copysign") or np.isnan(getattr(ts, name)(*nans).item()), name
 
 
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16], ids=str)
+def test_every_number_of_16_bits(dtype: ts.DType) -> None:
+    infinity = 0x7C00 if dtype is ts.float16 else 0x7F80
+    bits = np.arange(2**16, dtype=np.uint16)
+    x = ts.from_numpy(bits).view_dtype(dtype)
+    signs, sizes = bits & 0x8000, bits & 0x7FFF
+    numbers = sizes <= infinity
+
+    def bits_of(result: ts.Tensor) -> Any:
+        return result.contiguous().view_dtype(ts.uint16).numpy()
+
+    np.testing.assert_array_equal(bits_of(ts.abs(x)), sizes)
+    np.testing.assert_array_equal(bits_of(-x), bits ^ 0x8000)
+    np.testing.assert_array_equal(ts.signbit(x).numpy(), signs != 0)
+    others = np.roll(bits[::-1], 77).copy()
+    y = ts.from_numpy(others).view_dtype(dtype)
+    np.testing.assert_array_equal(bits_of(ts.copysign(x, y)), sizes | (others & 0x8000))
+    np.testing.assert_array_equal(bits_of(ts.copysign(x[1::3], -0.0)), sizes[1::3] | 0x8000)
+    # Numbers in their order, with one zero: neighbours are neighbours of integers.
+    order = np.where(signs != 0, -sizes.astype(np.int32), sizes.astype(np.int32))
+    towards = np.where(others & 0x8000, -(others & 0x7FFF).astype(np.int32), (others & 0x7FFF).astype(np.int32))
+    moved = order + np.sign(towards - order)
+    wanted = np.abs(moved) | np.where((moved < 0) | ((moved == 0) & (signs != 0)), 0x8000, 0)
+    wanted = np.where(order == towards, others, wanted)
+    both = numbers & ((others & 0x7FFF) <= infinity)
+    found = ts.nextafter(x, y)
+    np.testing.assert_array_equal(bits_of(found)[both], wanted[both])
+    assert ts.isnan(found).numpy()[~both].all()
+    np.testing.assert_array_equal(bits_of(ts.reciprocal(x))[numbers], bits_of((1 / x.astype(ts.float32)).astype(dtype))[numbers])
+
+
 def test_polygamma_left_of_zero() -> None:
     mpmath = pytest.importorskip("mpmath")
     x = np.array([-0.25, -1.5, -7.75, -100.125, -3.0])

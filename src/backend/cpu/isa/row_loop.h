@@ -366,7 +366,10 @@ PointwiseKernel serve(DType dtype) {
   if constexpr (kHas(math::kReal)) {
     if (dtype == DType::kFloat32) return instance<F, VF, kOperand...>(dtype);
     if (dtype == DType::kFloat64) return instance<F, VD, kOperand...>(dtype);
-    if constexpr (kIsLight<F>) {
+    if constexpr (requires { typename F::OnShorts; }) {
+      if (dtype == DType::kFloat16 || dtype == DType::kBFloat16)
+        return instance<typename F::OnShorts, Vec<int16_t>, kOperand...>(dtype);
+    } else if constexpr (kIsLight<F>) {
       if (dtype == DType::kFloat16) return short_instance<F, Float16, kOperand...>(dtype);
       if (dtype == DType::kBFloat16) return short_instance<F, Brain16, kOperand...>(dtype);
     }
