@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -50,6 +51,19 @@ def test_a_column_beside_a_matrix_gives_what_the_expanded_column_gives(name: str
     for found, expected in pairs:
         assert found.dtype == expected.dtype
         np.testing.assert_array_equal(exact(found), exact(expected))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("shape", [(64, 64, 64), (33, 50, 81), (16, 3, 130), (100, 17, 2)])
+def test_axes_in_any_order_are_copied(size: int, shape: tuple[int, ...]) -> None:
+    dtype = {1: "uint8", 2: "int16", 4: "int32", 8: "int64", 16: "complex128"}[size]
+    a = np.random.default_rng(0).integers(0, 2 ** min(8 * size - 1, 40), shape).astype(dtype)
+    for order in itertools.permutations(range(3)):
+        wanted = a.transpose(order)
+        np.testing.assert_array_equal(t.permute_dims(t.from_numpy(a), order).contiguous().numpy(), wanted)
+        target = t.zeros((*wanted.shape[:2], wanted.shape[2] + 5), dtype=getattr(t, dtype))
+        target[:, :, 3:-2] = t.permute_dims(t.from_numpy(a), order)
+        np.testing.assert_array_equal(target.numpy(), np.pad(wanted, ((0, 0), (0, 0), (3, 2))))
 
 
 @pytest.mark.parametrize("dtype", [t.float32, t.float64, t.int64, t.int32, t.bfloat16])

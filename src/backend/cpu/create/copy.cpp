@@ -62,23 +62,44 @@ void stream_run(int64_t nbytes, std::byte* to, const std::byte* from) {
 
 // ---- Transposition ----
 
-// True if the input is contiguous along the outer of the two innermost dims and the output along
-// the inner one. A plain loop would then use one element of each cache line, in either order.
-bool is_transposed(const ElementwisePlan& plan) {
-  if (plan.ndim < 2 || plan.dtypes[0] != plan.dtypes[1]) return false;
+// The dim along which the input is contiguous if the output is along the innermost one, and both
+// are long enough for tiles; else -1. A plain loop would use one element of each cache line.
+int32_t transposed_dim(const ElementwisePlan& plan) {
+  if (plan.ndim < 2 || plan.dtypes[0] != plan.dtypes[1]) return -1;
   const int64_t size = itemsize(plan.dtypes[0]);
   const int32_t inner = plan.ndim - 1;
   const int64_t step = plan.strides[1][inner];
-  return plan.strides[0][inner] == size && step != size && step != 0 &&
-         plan.strides[1][inner - 1] == size && plan.sizes[inner] >= kTransposeTile &&
-         plan.sizes[inner - 1] >= kTransposeTile;
+  if (plan.strides[0][inner] != size || step == size || step == 0 ||
+      plan.sizes[inner] < kTransposeTile)
+    return -1;
+  for (int32_t d = inner - 1; d >= 0; --d) {
+    if (plan.strides[1][d] == size && plan.sizes[d] >= kTransposeTile) return d;
+  }
+  return -1;
+}
+
+bool is_transposed(const ElementwisePlan& plan) {
+  return transposed_dim(plan) >= 0;
+}
+
+// The plan with one dim moved next to the innermost one.
+ElementwisePlan with_outer(const ElementwisePlan& plan, int32_t dim) {
+  ElementwisePlan moved = plan;
+  const auto move = [&](int64_t* of_dims) {
+    std::rotate(of_dims + dim, of_dims + dim + 1, of_dims + plan.ndim - 1);
+  };
+  move(moved.sizes);
+  move(moved.strides[0]);
+  move(moved.strides[1]);
+  return moved;
 }
 
 constexpr int64_t kSquare =
     128;  // tiles are visited in squares, so that few pages are in use at a time
 
 // One task is a band of kSquare rows of one matrix.
-void copy_transposed(const ElementwisePlan& plan) {
+void copy_transposed(const ElementwisePlan& given) {
+  const ElementwisePlan plan = with_outer(given, transposed_dim(given));
   const int64_t size = itemsize(plan.dtypes[0]);
   const int32_t inner = plan.ndim - 1;
   const int64_t rows = plan.sizes[inner - 1];

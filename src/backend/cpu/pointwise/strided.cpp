@@ -128,52 +128,75 @@ void copy_elements(int64_t count, std::byte* to, int64_t to_stride, const std::b
   for (; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(T));
 }
 
-// to[i * to_step + k] = from[k * from_step + i] for a block whose rows fill a register of 16 bytes;
-// steps count elements.
-[[gnu::always_inline]] inline void transpose_registers(const uint32_t* from, int64_t from_step,
-                                                       uint32_t* to, int64_t to_step) {
-  const auto load = [&](int k) {
-    return _mm_load_si128(reinterpret_cast<const __m128i*>(from + k * from_step));
-  };
-  const __m128i r0 = load(0), r1 = load(1), r2 = load(2), r3 = load(3);
-  const __m128i low01 = _mm_unpacklo_epi32(r0, r1), high01 = _mm_unpackhi_epi32(r0, r1);
-  const __m128i low23 = _mm_unpacklo_epi32(r2, r3), high23 = _mm_unpackhi_epi32(r2, r3);
-  const auto store = [&](int i, __m128i row) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * to_step), row);
-  };
-  store(0, _mm_unpacklo_epi64(low01, low23));
-  store(1, _mm_unpackhi_epi64(low01, low23));
-  store(2, _mm_unpacklo_epi64(high01, high23));
-  store(3, _mm_unpackhi_epi64(high01, high23));
+// The elements of two registers by turns: their lower halves or their upper ones.
+[[gnu::always_inline]] inline __m128i low_by_turns(__m128i a, __m128i b, uint8_t) {
+  return _mm_unpacklo_epi8(a, b);
 }
-[[gnu::always_inline]] inline void transpose_registers(const uint64_t* from, int64_t from_step,
-                                                       uint64_t* to, int64_t to_step) {
-  const __m128i r0 = _mm_load_si128(reinterpret_cast<const __m128i*>(from));
-  const __m128i r1 = _mm_load_si128(reinterpret_cast<const __m128i*>(from + from_step));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi64(r0, r1));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(to + to_step), _mm_unpackhi_epi64(r0, r1));
+[[gnu::always_inline]] inline __m128i high_by_turns(__m128i a, __m128i b, uint8_t) {
+  return _mm_unpackhi_epi8(a, b);
+}
+[[gnu::always_inline]] inline __m128i low_by_turns(__m128i a, __m128i b, uint16_t) {
+  return _mm_unpacklo_epi16(a, b);
+}
+[[gnu::always_inline]] inline __m128i high_by_turns(__m128i a, __m128i b, uint16_t) {
+  return _mm_unpackhi_epi16(a, b);
+}
+[[gnu::always_inline]] inline __m128i low_by_turns(__m128i a, __m128i b, uint32_t) {
+  return _mm_unpacklo_epi32(a, b);
+}
+[[gnu::always_inline]] inline __m128i high_by_turns(__m128i a, __m128i b, uint32_t) {
+  return _mm_unpackhi_epi32(a, b);
+}
+[[gnu::always_inline]] inline __m128i low_by_turns(__m128i a, __m128i b, uint64_t) {
+  return _mm_unpacklo_epi64(a, b);
+}
+[[gnu::always_inline]] inline __m128i high_by_turns(__m128i a, __m128i b, uint64_t) {
+  return _mm_unpackhi_epi64(a, b);
+}
+
+// Writes the columns of a block, whose rows fill a register of 16 bytes, as rows `to_step` bytes
+// apart. Each round rotates the bits of an element's number, those of its row before those of its
+// column, by one place: after as many rounds as either has bits they have changed places.
+template <class T>
+[[gnu::always_inline]] inline void transpose_registers(const T* from, int64_t from_step,
+                                                       std::byte* to, int64_t to_step) {
+  constexpr int kLanes = 16 / static_cast<int>(sizeof(T));
+  __m128i rows[kLanes];
+#pragma GCC unroll 16
+  for (int k = 0; k < kLanes; ++k)
+    rows[k] = _mm_load_si128(reinterpret_cast<const __m128i*>(from + k * from_step));
+#pragma GCC unroll 4
+  for (int round = 1; round < kLanes; round *= 2) {
+    __m128i turned[kLanes];
+#pragma GCC unroll 8
+    for (int k = 0; k < kLanes / 2; ++k) {
+      turned[2 * k] = low_by_turns(rows[k], rows[k + kLanes / 2], T());
+      turned[2 * k + 1] = high_by_turns(rows[k], rows[k + kLanes / 2], T());
+    }
+#pragma GCC unroll 16
+    for (int k = 0; k < kLanes; ++k) rows[k] = turned[k];
+  }
+#pragma GCC unroll 16
+  for (int k = 0; k < kLanes; ++k)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + k * to_step), rows[k]);
 }
 
 // Writes the columns of an aligned tile as rows.
 template <int64_t kTile, class T>
 void write_turned(const T (&tile)[kTile][kTile], std::byte* to, int64_t to_step) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-  if constexpr (kSize == 4 || kSize == 8) {
-    if (to_step % kSize == 0) {
-      constexpr int64_t kBlock = 16 / kSize;
-      for (int64_t i = 0; i < kTile; i += kBlock) {
-        for (int64_t k = 0; k < kTile; k += kBlock) {
-          transpose_registers(&tile[k][i], kTile,
-                              reinterpret_cast<T*>(to + i * to_step + k * kSize), to_step / kSize);
-        }
-      }
-      return;
+  if constexpr (kSize < 16) {
+    constexpr int64_t kBlock = 16 / kSize;
+    for (int64_t i = 0; i < kTile; i += kBlock) {
+      for (int64_t k = 0; k < kTile; k += kBlock)
+        transpose_registers(&tile[k][i], kTile, to + i * to_step + k * kSize, to_step);
     }
-  }
-  for (int64_t i = 0; i < kTile; ++i) {
-    T line[kTile];
-    for (int64_t k = 0; k < kTile; ++k) line[k] = tile[k][i];
-    std::memcpy(to + i * to_step, line, sizeof(line));
+  } else {
+    for (int64_t i = 0; i < kTile; ++i) {
+      T line[kTile];
+      for (int64_t k = 0; k < kTile; ++k) line[k] = tile[k][i];
+      std::memcpy(to + i * to_step, line, sizeof(line));
+    }
   }
 }
 
