@@ -120,6 +120,7 @@ struct HardtanhGrad {  // 0 at both limits
 // x + 3 limited to [0, 6], over 6.
 struct Hardsigmoid {
   static constexpr unsigned kTypes = kReal;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
     const V raised = x + V(3);
@@ -135,6 +136,7 @@ struct HardsigmoidGrad {  // 0 at -3 and 3
 };
 struct Hardswish {
   static constexpr unsigned kTypes = kReal;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
     const V raised = x + V(3);

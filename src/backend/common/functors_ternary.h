@@ -36,6 +36,7 @@ struct SumOfProducts {
 };
 struct Addcdiv {
   static constexpr unsigned kTypes = kReal | kComplexes;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V a, V b, V c, V factor) const {
     return a + factor * b / c;

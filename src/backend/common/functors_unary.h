@@ -80,6 +80,7 @@ struct Sign {
 };
 struct Reciprocal {
   static constexpr unsigned kTypes = kReal | kComplexes;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
     return V(1) / x;

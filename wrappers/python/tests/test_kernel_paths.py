@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tessera as t
+import tessera.nn.functional as F
 
 LENGTHS = (1, 7, 16, 31, 64, 65, 257, 1000)
 SHORT = (t.float16, t.bfloat16)
@@ -159,8 +160,12 @@ def test_arithmetic_of_16_bits_is_that_of_float32_rounded_once(dtype: t.dtype, l
         np.testing.assert_array_equal(wide(found), wide(getattr(t, name)(x, y).astype(dtype)))
         to = t.zeros((length,), dtype=t.float64)
         np.testing.assert_array_equal(getattr(t, name)(a, b, out=to).numpy(), wide(found))
-    for name in ("negative", "square", "exp"):
-        np.testing.assert_array_equal(wide(getattr(t, name)(a)), wide(getattr(t, name)(x).astype(dtype)))
+    for function in (t.negative, t.square, t.exp, t.reciprocal, F.hardsigmoid, F.hardswish):
+        np.testing.assert_array_equal(wide(function(a)), wide(function(x).astype(dtype)))
+    for two, three in ((b, a), (b[:1], a), (a, b[-1:])):
+        found = t.addcdiv(b, two, three, value=0.3)
+        wanted = t.addcdiv(y, two.astype(t.float32), three.astype(t.float32), value=0.3)
+        np.testing.assert_array_equal(wide(found), wide(wanted.astype(dtype)))
 
 
 @pytest.mark.parametrize("dtype", SHORT)

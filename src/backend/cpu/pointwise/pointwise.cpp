@@ -100,7 +100,10 @@ Status binary(BinaryOp op, const ElementwisePlan& plan) {
 Status ternary(TernaryOp op, const ElementwisePlan& plan) {
   // where() only moves elements, so it needs no opmath.
   const bool moves = op == TernaryOp::kWhere;
-  const DType compute = moves ? plan.dtypes[0] : opmath(plan.dtypes[1]);
+  const DType own = plan.dtypes[0];
+  const bool alike = plan.dtypes[1] == own && plan.dtypes[2] == own && plan.dtypes[3] == own;
+  const bool has_row = alike && g_ternary.find(op, own) != nullptr;
+  const DType compute = moves || has_row ? own : opmath(plan.dtypes[1]);
   const PointwiseKernel* kernel = g_ternary.find(op, compute);
   if (kernel == nullptr) return missing();
   const DType first = moves ? DType::kBool : compute;
