@@ -224,6 +224,26 @@ def test_a_long_dot_product_is_exact_to_its_last_bits_with_any_number_of_threads
 # ---- Least squares ----
 
 
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16], ids=str)
+@pytest.mark.parametrize("size", [1, 2, 15, 64, 100, 4096, 5000])
+def test_products_of_vectors_of_short_floats_are_rounded_once(dtype: ts.DType, size: int) -> None:
+    rng = np.random.default_rng(0)
+    # Multiples of 1/4 below 2: sums are exact in float32.
+    a, b = (ts.asarray(rng.integers(-8, 8, (7, 30, size)) / 4).astype(dtype) for _ in range(2))
+    wide_a, wide_b = a.astype(ts.float32), b.astype(ts.float32)
+    for one, other, left, right in (
+        (a, b, wide_a, wide_b), (a, b[:, :1], wide_a, wide_b[:, :1]), (a[0], b, wide_a[0], wide_b), (a[:, ::2], b[:, 1::2], wide_a[:, ::2], wide_b[:, 1::2]),
+        (a[..., ::-1], b, wide_a[..., ::-1], wide_b), (a.permute_dims((1, 0, 2)), b.permute_dims((1, 0, 2)), wide_a.permute_dims((1, 0, 2)), wide_b.permute_dims((1, 0, 2))),
+    ):  # fmt: skip
+        assert ts.equal(ts.vecdot(one, other), ts.vecdot(left, right).astype(dtype)).all()
+    column, row = a[..., None], b[:, :, None, :]
+    if size <= 100:
+        wanted = (wide_a[..., None] * wide_b[:, :, None, :]).astype(dtype)
+        assert ts.equal(column @ row, wanted).all()
+        assert ts.equal((row.mT @ column.mT).mT, wanted).all()
+        assert ts.equal(ts.outer(a[0, 0], b[0, 0]), wanted[0, 0] if size > 1 else (wide_a[0, 0] * wide_b[0, 0]).astype(dtype)).all()
+
+
 def test_lstsq_tells_residuals_ranks_and_singular_values() -> None:
     rng = np.random.default_rng(5)
     a, b = rng.standard_normal((5, 3)), rng.standard_normal((5, 2))

@@ -380,7 +380,7 @@ Status gemm(const GemmPlan& plan) {
     return failure(Code::kNotImplemented,
                    "expected matrices of fewer than 2**31 rows and columns, got larger ones");
   }
-  if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return kernel::kOk;
+  if (plan.m == 0 || plan.n == 0 || plan.batch == 0 || short_batch_gemm(plan)) return kernel::kOk;
   const int64_t work = plan.m * plan.n * std::max<int64_t>(plan.k, 1);
   const bool in_turn = plan.batch <= 1 || work >= kLarge;
   std::optional<BlasUse> use;

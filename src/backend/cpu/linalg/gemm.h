@@ -24,4 +24,8 @@ bool small_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void
 // product, and when there was no memory for it.
 bool widened_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
 
+// The products of a whole plan of 16-bit floats whose matrices are vectors; false for any other
+// plan.
+bool short_batch_gemm(const kernel::GemmPlan& plan);
+
 }  // namespace tsr::cpu
