@@ -60,6 +60,36 @@ def test_nan_wins_and_infinities_count(reduce: str, dtype: ts.DType) -> None:
     assert np.isnan(values[0]) and np.isnan(values[2]) and values[1] == (np.inf if reduce == "amax" else 0)
 
 
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16], ids=str)
+def test_short_floats_are_ordered_as_float32(dtype: ts.DType) -> None:
+    draw = rng()
+    bits = draw.integers(0, 2**16, (2, 9, 333)).astype(np.uint16)
+    bits[:, :, ::7] &= 0x8000  # both zeros
+    x, source = (ts.from_numpy(part.copy()).view_dtype(dtype) for part in bits)
+    index = ts.asarray(draw.integers(0, 9, 9))
+    places = ts.asarray(draw.integers(0, 333, (9, 333)))
+    for reduce in ("amax", "amin"):
+        for call in (lambda a, b: ts.index_reduce(a, 0, index, b, reduce), lambda a, b: ts.scatter_reduce(a, 1, places, b, reduce)):
+            found = call(x, source).astype(ts.float32).numpy()
+            np.testing.assert_array_equal(found, call(x.astype(ts.float32), source.astype(ts.float32)).numpy())
+
+
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16], ids=str)
+@pytest.mark.parametrize("rows, columns", [(3, 2000), (70, 130), (5000, 3), (90000, 1)])
+def test_sums_of_short_floats_are_rounded_once(dtype: ts.DType, rows: int, columns: int) -> None:
+    draw = rng()
+    x = ts.asarray(draw.standard_normal((columns, rows))).astype(dtype).T
+    source = ts.asarray(draw.standard_normal((rows, 2 * columns))).astype(dtype)[:, ::2]
+    for given in (source, source.contiguous(), ts.asarray(0.3, dtype=dtype).expand(rows, columns)):
+        for axis, size in ((0, rows), (1, columns)):
+            places = ts.asarray(draw.integers(0, size, (rows, columns)))
+            wide = ts.scatter_add(x.astype(ts.float32), axis, places, given.astype(ts.float32))
+            assert ts.equal(ts.scatter_add(x, axis, places, given), wide.astype(dtype)).all()
+            index = ts.asarray(draw.integers(0, size, size))
+            wide = ts.index_add(x.astype(ts.float32), axis, index, given.astype(ts.float32))
+            assert ts.equal(ts.index_add(x, axis, index, given), wide.astype(dtype)).all()
+
+
 def test_largest_of_unsigned_numbers_is_exact() -> None:
     x = ts.asarray(np.array([2**63 + 1], np.uint64))
     source = ts.asarray(np.array([2**64 - 1, 5], np.uint64))

@@ -159,15 +159,30 @@ T product_of(T a, T b) {
   }
 }
 
+// 16-bit floats that are no NaN are in the order of these integers; both zeros are 0.
+template <class T>
+int16_t order_of(T number) {
+  const auto bits = static_cast<int16_t>(number.bits);
+  const auto sign = static_cast<int16_t>(bits >> 15);
+  return static_cast<int16_t>(((bits & 0x7fff) ^ sign) - sign);
+}
+template <class T>
+bool is_nan(T number) {
+  constexpr int kInfinity = std::is_same_v<T, Half> ? 0x7c00 : 0x7f80;
+  return (number.bits & 0x7fff) > kInfinity;
+}
+
 // NaN wins. Which of two numbers is larger no processor foresees, so the choice is no branch; NaN
 // is rare.
 template <class T>
 T extreme_of(T a, T b, bool largest) {
   if constexpr (kIsShort<T>) {
-    const auto x = static_cast<float>(a);
-    const auto y = static_cast<float>(b);
-    const T chosen = (largest ? y > x : y < x) ? b : a;
-    return y != y ? b : chosen;
+    const int16_t x = order_of(a);
+    const int16_t y = order_of(b);
+    const bool beyond = largest ? y > x : y < x;
+    T result;
+    result.bits = ((beyond & !is_nan(a)) | is_nan(b)) ? b.bits : a.bits;
+    return result;
   } else {
     const T chosen = largest ? (b > a ? b : a) : (b < a ? b : a);
     return b != b ? b : chosen;

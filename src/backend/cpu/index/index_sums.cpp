@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 #include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/generated/entries.h"
@@ -39,7 +40,7 @@ struct Axis {
   [[nodiscard]] int64_t size() const { return end - begin; }
 };
 
-// Adds 16-bit values to an array of float32.
+// Adds values to an array of float32: 16-bit ones, or some that have been widened.
 template <class S>
 struct AccumulateWide {
   static constexpr bool kWrites = true;
@@ -55,13 +56,17 @@ struct AccumulateWide {
       for (int64_t i = 0; i < count; ++i) one(values + i * step, elements + i * stride);
       return;
     }
-    static const CastRow widen = rows_of<CopyRows>().cast(dtype_of<S>(), DType::kFloat32);
-    constexpr int64_t kPiece = 512;
-    float numbers[kPiece];
-    for (int64_t i = 0; i < count; i += kPiece) {
-      const int64_t part = std::min(kPiece, count - i);
-      widen(part, numbers, values + i * kSize);
-      rows_of<IndexRows>().add_float(part, elements + i * kElement, numbers);
+    if constexpr (std::is_same_v<S, float>) {
+      rows_of<IndexRows>().add_float(count, elements, values);
+    } else {
+      static const CastRow widen = rows_of<CopyRows>().cast(dtype_of<S>(), DType::kFloat32);
+      constexpr int64_t kPiece = 512;
+      float numbers[kPiece];
+      for (int64_t i = 0; i < count; i += kPiece) {
+        const int64_t part = std::min(kPiece, count - i);
+        widen(part, numbers, values + i * kSize);
+        rows_of<IndexRows>().add_float(part, elements + i * kElement, numbers);
+      }
     }
   }
   template <class F>
@@ -215,8 +220,46 @@ class WideSums {
       part.low = axes.of_index[0].begin;
       part.high = axes.of_index[0].end;
     }
-    static_cast<void>(walk_part<AccumulateWide<S>>(part, 0, part.numel));
+    if (index_for_each())
+      add_widened(part, wide.walk.strides[0]);
+    else
+      static_cast<void>(walk_part<AccumulateWide<S>>(part, 0, part.numel));
     copy_tile(axes, memory, Into::kArray);
+  }
+
+  // Whether neighbours have different indices, so that values are added one by one.
+  [[nodiscard]] bool index_for_each() const {
+    for (int32_t j = 0; j < plan_.indices; ++j) {
+      if (plan_.walk.strides[j + 2][plan_.walk.ndim - 1] != 0) return true;
+    }
+    return false;
+  }
+
+  // Walks the part with values that are widened many at a time, which takes a fraction of the time
+  // that each alone would. `strides` are those of the values in the part's plan.
+  static void add_widened(Part part, int64_t* strides) {
+    constexpr int64_t kPiece = 1024;  // with its copy a small part of the first-level cache
+    const CastRow widen = rows_of<CopyRows>().cast(dtype_of<S>(), DType::kFloat32);
+    const int32_t ndim = part.plan.walk.ndim;
+    const std::byte* const values = part.data[0];
+    int64_t of_values[kMaxRank];
+    int64_t step = sizeof(float);
+    for (int32_t d = ndim; d-- > 0;) {
+      of_values[d] = std::exchange(strides[d], step);
+      step *= part.sizes[d];
+    }
+    alignas(S) std::byte gathered[kPiece * sizeof(S)];
+    float numbers[kPiece];
+    Cursor cursor{ndim, part.sizes, {}};
+    for (int64_t begin = 0; begin < part.numel; begin += kPiece) {
+      const int64_t count = std::min(kPiece, part.numel - begin);
+      cursor.seek(begin);
+      gather(cursor, count, sizeof(S), gathered, values, of_values);
+      widen(count, numbers, gathered);
+      part.data[0] =
+          reinterpret_cast<std::byte*>(numbers) - begin * static_cast<int64_t>(sizeof(float));
+      static_cast<void>(walk_part<AccumulateWide<float>>(part, begin, begin + count));
+    }
   }
 
   const IndexPlan& plan_;
