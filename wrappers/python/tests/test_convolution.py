@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +53,28 @@ def test_padding_mode_is_pytorchs(axes: int, mode: str, padding: str, dilation: 
     assert f"padding_mode={mode}" in repr(ours)
     with pytest.raises(ValueError, match="padding_mode: expected one of"):
         nn.Conv1d(1, 1, 3, padding_mode="mirror")
+
+
+@pytest.mark.parametrize("sizes, kernel, given", [
+    ((60, 61), (3, 3), {"padding": 1}), ((60, 61), (3, 4), {"stride": (2, 3), "padding": (2, 5), "groups": 4}),
+    ((41, 150), (2, 5), {"dilation": (3, 2), "padding": (4, 1)}), ((5000,), (5,), {"padding": 2}),
+    ((5000,), (7,), {"stride": 3, "dilation": 4}), ((9, 30, 31), (3, 2, 3), {"padding": (1, 0, 2), "groups": 2}),
+])  # fmt: skip
+def test_blocks_of_columns_are_pytorchs(sizes: tuple[int, ...], kernel: tuple[int, ...], given: dict[str, Any]) -> None:
+    rng, axes = np.random.default_rng(0), len(sizes)
+    x = rng.standard_normal((2, 32, *sizes))
+    w, b = rng.standard_normal((24, 32 // given.get("groups", 1), *kernel)), rng.standard_normal(24)
+    layouts = [x] if axes == 1 else [x, np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1)]
+    theirs = [torch.tensor(part, requires_grad=True) for part in (x, w, b)]
+    result = getattr(torch.nn.functional, f"conv{axes}d")(*theirs, **given)
+    g = rng.standard_normal(result.shape)
+    result.backward(torch.tensor(g))
+    for layout in layouts:
+        ours = [ts.from_numpy(part).requires_grad_() for part in (layout, w, b)]
+        found = getattr(F, f"conv{axes}d")(*ours, **given)
+        np.testing.assert_allclose(found.detach().numpy(), result.detach().numpy(), 1e-9, 1e-10)
+        for one, other in zip(ts.autograd.grad([found], ours, [ts.asarray(g)]), theirs):
+            np.testing.assert_allclose(one.numpy(), other.grad.numpy(), 1e-9, 1e-9)
 
 
 @pytest.mark.parametrize("dtype, width", [(ts.float64, 5), (ts.float32, 500)])

@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Convolution by im2col: the windows of an image become the columns of a matrix, so that each pass
-// is a matrix product.
+// is a matrix product. A block of the columns is written and used at a time, so that it stays in
+// the second-level cache. Blocks depend on the sizes alone, so results do not on the number of
+// threads.
 #include <algorithm>
 #include <atomic>
 
 #include "backend/cpu/host.h"
 #include "backend/cpu/linalg/blas.h"
 #include "backend/cpu/nn/nn.h"
+#include "backend/cpu/pointwise/strided.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -17,8 +20,9 @@ using kernel::ConvPass;
 using kernel::ConvPlan;
 using kernel::Status;
 
-// The grain: numbers in the columns.
-constexpr int64_t kGrain = 16384;
+constexpr int64_t kGrain = 16384;             // numbers in the columns
+constexpr int64_t kBlock = int64_t{1} << 17;  // numbers in the columns of a block
+constexpr int64_t kFewestPoints = 64;         // of a block
 
 // A dense row-major or column-major matrix. The stride of a dimension of size 1 is ignored.
 template <class T>
@@ -92,28 +96,59 @@ struct Shape {
   int64_t in_channels, out_channels, taps, points, out_step;
 };
 
-// Calls fn(row of the columns, point, offset of the input element) for every window element inside
-// the image.
+// Points [begin, end) of the output, in the order of memory: the columns of one block.
+struct Points {
+  int64_t begin, end;
+  [[nodiscard]] int64_t count() const { return end - begin; }
+};
+
+// Elements of a row of the columns whose points lie in one line of the output. Those before
+// `inside` and from `outside` on meet the padding, the others elements of the image that are a step
+// apart, the first at the offset `at`.
+struct Run {
+  int64_t row, point;  // the first element in the block
+  int64_t count, inside, outside;
+  int64_t at;
+};
+
+int64_t divide_up(int64_t a, int64_t b) {
+  return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+// Calls fn(run) for every run of a block.
 template <class Fn>
-void each_tap(const Shape& s, int64_t channel_stride, Fn fn) {
+void each_run(const Shape& s, int64_t channel_stride, Points points, Fn fn) {
   for (int64_t row = 0; row < s.in_channels * s.taps; ++row) {
     const int64_t channel = row / s.taps;
     const int64_t tap = row % s.taps;
     const int64_t kd = tap / (s.kernel[1] * s.kernel[2]);
     const int64_t kh = tap / s.kernel[2] % s.kernel[1];
     const int64_t kw = tap % s.kernel[2];
-    int64_t point = 0;
-    for (int64_t d = 0; d < s.out[0]; ++d) {
+    // The element of the image that the first point of a line meets, and the points inside.
+    const int64_t start = kw * s.dilation[2] - s.padding[2];
+    const int64_t inside = divide_up(-start, s.stride[2]);
+    const int64_t outside = divide_up(s.in[2] - start, s.stride[2]);
+    int64_t w = points.begin % s.out[2];
+    int64_t h = points.begin / s.out[2] % s.out[1];
+    int64_t d = points.begin / (s.out[2] * s.out[1]);
+    for (int64_t point = points.begin; point < points.end;) {
       const int64_t i = d * s.stride[0] - s.padding[0] + kd * s.dilation[0];
-      for (int64_t h = 0; h < s.out[1]; ++h) {
-        const int64_t j = h * s.stride[1] - s.padding[1] + kh * s.dilation[1];
-        const bool inside = i >= 0 && i < s.in[0] && j >= 0 && j < s.in[1];
-        const int64_t base = channel * channel_stride + i * s.in_stride[0] + j * s.in_stride[1];
-        for (int64_t w = 0; w < s.out[2]; ++w, ++point) {
-          const int64_t k = w * s.stride[2] - s.padding[2] + kw * s.dilation[2];
-          const bool hit = inside && k >= 0 && k < s.in[2];
-          fn(row, point, hit ? base + k * s.in_stride[2] : -1);
-        }
+      const int64_t j = h * s.stride[1] - s.padding[1] + kh * s.dilation[1];
+      const bool crosses = i >= 0 && i < s.in[0] && j >= 0 && j < s.in[1];
+      const int64_t count = std::min(s.out[2] - w, points.end - point);
+      Run run{row, point - points.begin, count, count, count, 0};
+      if (crosses) {
+        run.inside = std::clamp<int64_t>(inside - w, 0, count);
+        run.outside = std::clamp<int64_t>(outside - w, run.inside, count);
+        run.at = channel * channel_stride + i * s.in_stride[0] + j * s.in_stride[1] +
+                 (start + (w + run.inside) * s.stride[2]) * s.in_stride[2];
+      }
+      fn(run);
+      point += count;
+      w = 0;
+      if (++h == s.out[1]) {
+        h = 0;
+        ++d;
       }
     }
   }
@@ -128,9 +163,12 @@ class Columns {
   Status run() const {
     if (!blas_) return blas_.status();
     if (plan_.pass == ConvPass::kBackwardWeight) return backward_weight();
+    // Blocks of a forward pass are independent; those of an input's gradient are added up.
+    const bool forward_pass = plan_.pass == ConvPass::kForward;
+    const int64_t parts = forward_pass ? blocks() : 1;
     std::atomic<bool> failed{false};
-    const int64_t grain = std::max<int64_t>(1, kGrain / (depth() * s_.points + 1));
-    parallel_for(plan_.batch * plan_.groups, grain, [&](int64_t begin, int64_t end) {
+    const int64_t grain = std::max<int64_t>(1, kGrain * parts / (depth() * s_.points + 1));
+    parallel_for(plan_.batch * plan_.groups * parts, grain, [&](int64_t begin, int64_t end) {
       const Workspace space(columns_bytes());
       if (space.data() == nullptr) {
         failed = true;
@@ -138,35 +176,48 @@ class Columns {
       }
       auto* columns = static_cast<T*>(space.data());
       for (int64_t i = begin; i < end; ++i) {
-        if (plan_.pass == ConvPass::kForward)
-          forward(i / plan_.groups, i % plan_.groups, columns);
+        const int64_t image = i / parts;
+        if (forward_pass)
+          forward(image / plan_.groups, image % plan_.groups, block(i % parts), columns);
         else
-          backward_input(i / plan_.groups, i % plan_.groups, columns);
+          backward_input(image / plan_.groups, image % plan_.groups, columns);
       }
     });
     return failed ? no_memory() : kernel::kOk;
   }
 
  private:
-  // True if images are computed one after another, each with all threads.
+  // True if products are computed one after another, each with all threads.
   static bool in_turn(const ConvPlan& plan) {
-    return plan.pass == ConvPass::kBackwardWeight || plan.batch * plan.groups == 1;
+    return plan.pass != ConvPass::kForward &&
+           (plan.pass == ConvPass::kBackwardWeight || plan.batch * plan.groups == 1);
   }
   static Status no_memory() {
     return failure(Code::kOutOfMemory, "expected memory for the columns of an image, got none");
   }
   [[nodiscard]] int64_t depth() const { return s_.in_channels * s_.taps; }
+  [[nodiscard]] int64_t points_of_block() const {
+    const int64_t most = std::max<int64_t>(s_.points, 1);
+    return std::clamp(kBlock / std::max<int64_t>(depth(), 1), std::min(kFewestPoints, most), most);
+  }
+  [[nodiscard]] int64_t blocks() const {
+    return (s_.points + points_of_block() - 1) / points_of_block();
+  }
+  [[nodiscard]] Points block(int64_t number) const {
+    const int64_t begin = number * points_of_block();
+    return {begin, std::min(s_.points, begin + points_of_block())};
+  }
   [[nodiscard]] int64_t columns_bytes() const {
-    return depth() * s_.points * static_cast<int64_t>(sizeof(T));
+    return depth() * points_of_block() * static_cast<int64_t>(sizeof(T));
   }
   [[nodiscard]] T* image(int64_t n, int64_t group) const {
     return static_cast<T*>(plan_.input) + n * plan_.input_strides[0] +
            group * s_.in_channels * plan_.input_strides[1];
   }
-  [[nodiscard]] Matrix<T> output(int64_t n, int64_t group) const {
+  [[nodiscard]] Matrix<T> output(int64_t n, int64_t group, Points points) const {
     return {static_cast<T*>(plan_.output) + n * plan_.output_strides[0] +
-                group * s_.out_channels * plan_.output_strides[1],
-            s_.out_channels, s_.points, plan_.output_strides[1], s_.out_step};
+                group * s_.out_channels * plan_.output_strides[1] + points.begin * s_.out_step,
+            s_.out_channels, points.count(), plan_.output_strides[1], s_.out_step};
   }
   [[nodiscard]] Matrix<T> weight(int64_t group) const {
     return {static_cast<T*>(plan_.weight) + group * s_.out_channels * depth(), s_.out_channels,
@@ -175,36 +226,56 @@ class Columns {
   static Matrix<const T> constant(Matrix<T> m) {
     return {m.data, m.rows, m.columns, m.row_stride, m.column_stride};
   }
-  [[nodiscard]] Matrix<T> matrix(T* columns) const {
-    return {columns, depth(), s_.points, s_.points, 1};
+  [[nodiscard]] Matrix<T> matrix(T* columns, Points points) const {
+    return {columns, depth(), points.count(), points.count(), 1};
   }
 
-  void gather(const T* source, T* columns) const {
-    each_tap(s_, plan_.input_strides[1], [&](int64_t row, int64_t point, int64_t at) {
-      columns[row * s_.points + point] = at < 0 ? T{0} : source[at];
+  void gather(const T* source, Points points, T* columns) const {
+    const int64_t step = s_.stride[2] * s_.in_stride[2];
+    each_run(s_, plan_.input_strides[1], points, [&](const Run& run) {
+      T* const to = columns + run.row * points.count() + run.point;
+      std::fill(to, to + run.inside, T{0});
+      copy_strided(run.outside - run.inside, sizeof(T), to + run.inside, sizeof(T), source + run.at,
+                   step * static_cast<int64_t>(sizeof(T)));
+      std::fill(to + run.outside, to + run.count, T{0});
     });
   }
-  void forward(int64_t n, int64_t group, T* columns) const {
-    gather(image(n, group), columns);
-    const Matrix<T> out = output(n, group);
+  void forward(int64_t n, int64_t group, Points points, T* columns) const {
+    gather(image(n, group), points, columns);
+    const Matrix<T> out = output(n, group, points);
     const auto* bias = static_cast<const T*>(plan_.bias);
     if (bias != nullptr) {
       for (int64_t c = 0; c < s_.out_channels; ++c) {
-        for (int64_t p = 0; p < s_.points; ++p) {
+        for (int64_t p = 0; p < points.count(); ++p) {
           out.data[c * out.row_stride + p * out.column_stride] = bias[group * s_.out_channels + c];
         }
       }
     }
-    multiply<T>(blas_, constant(weight(group)), constant(matrix(columns)),
+    multiply<T>(blas_, constant(weight(group)), constant(matrix(columns, points)),
                 bias == nullptr ? T{0} : T{1}, out);
   }
   void backward_input(int64_t n, int64_t group, T* columns) const {
-    multiply<T>(blas_, constant(weight(group).transposed()), constant(output(n, group)), T{0},
-                matrix(columns));
     T* target = image(n, group);
     for (int64_t c = 0; c < s_.in_channels; ++c) zero_plane(target + c * plan_.input_strides[1]);
-    each_tap(s_, plan_.input_strides[1], [&](int64_t row, int64_t point, int64_t at) {
-      if (at >= 0) target[at] += columns[row * s_.points + point];
+    for (int64_t number = 0; number < blocks(); ++number) {
+      const Points points = block(number);
+      multiply<T>(blas_, constant(weight(group).transposed()), constant(output(n, group, points)),
+                  T{0}, matrix(columns, points));
+      scatter(columns, points, target);
+    }
+  }
+  void scatter(const T* columns, Points points, T* target) const {
+    const int64_t step = s_.stride[2] * s_.in_stride[2];
+    each_run(s_, plan_.input_strides[1], points, [&](const Run& run) {
+      const T* const from = columns + run.row * points.count() + run.point + run.inside;
+      const int64_t count = run.outside - run.inside;
+      T* const to = target + run.at;
+      if (step == 1) {
+#pragma omp simd
+        for (int64_t i = 0; i < count; ++i) to[i] += from[i];
+      } else {
+        for (int64_t i = 0; i < count; ++i) to[i * step] += from[i];
+      }
     });
   }
   void zero_plane(T* plane) const {
@@ -224,9 +295,13 @@ class Columns {
     auto* columns = static_cast<T*>(space.data());
     for (int64_t n = 0; n < plan_.batch; ++n) {
       for (int64_t group = 0; group < plan_.groups; ++group) {
-        gather(image(n, group), columns);
-        multiply<T>(blas_, constant(output(n, group)), constant(matrix(columns).transposed()),
-                    n == 0 ? T{0} : T{1}, weight(group));
+        for (int64_t number = 0; number < blocks(); ++number) {
+          const Points points = block(number);
+          gather(image(n, group), points, columns);
+          multiply<T>(blas_, constant(output(n, group, points)),
+                      constant(matrix(columns, points).transposed()),
+                      n == 0 && number == 0 ? T{0} : T{1}, weight(group));
+        }
       }
     }
     if (plan_.bias != nullptr) sum_bias();
