@@ -17,6 +17,7 @@ namespace {
 using kernel::GemmPlan;
 
 constexpr int64_t kFew = 16;
+constexpr int64_t kFewProducts = 8;  // that an element of a large result sums up in one pass
 // From this number of elements on, reading the matrix dominates; smaller ones are cheap to copy.
 constexpr int64_t kLarge = int64_t{1} << 20;
 constexpr int64_t kStreamBytes = int64_t{8} << 20;
@@ -86,8 +87,8 @@ bool few_rows(const Product& p, const GemmPlan& plan) {
 template <class T>
 bool few_products(const Product& p, const GemmPlan& plan) {
   SkinnyProduct<T> product = describe<T>(p, plan);
-  if (p.k > kFew || p.k < 1 || p.m * p.n < kLarge || p.c_strides[1] != 1 || p.b_strides[1] != 1 ||
-      product.beta != T{0})
+  if (p.k > kFewProducts || p.k < 1 || p.m * p.n < kLarge || p.c_strides[1] != 1 ||
+      p.b_strides[1] != 1 || product.beta != T{0})
     return false;
   const auto& rows = rows_of<SkinnyRows<T>>();
   product.line_step = p.b_strides[0];
