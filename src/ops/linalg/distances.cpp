@@ -31,9 +31,9 @@ namespace tsr::ops {
 namespace {
 
 constexpr int64_t kManyRows = 25;
-// Numbers of differences that are made at a time for each thread: they stay in the second-level
-// cache of its core.
-constexpr int64_t kDifferences = int64_t{1} << 18;
+// Bytes of differences that are made at a time for each thread: they stay in the second-level cache
+// of its core.
+constexpr int64_t kDifferences = int64_t{1} << 20;
 
 void check_order(double p) {
   TSR_CHECK(p >= 0, Code::kValue, "p", "expected a number of at least 0, got ", p);
@@ -161,7 +161,8 @@ Tensor pulled_rows(const Backward& ctx) {
   const Tensor above = reshape(flat, Dims{samples, count, count});
   const Tensor q = add(above, matrix_transpose(above));
   const Tensor result = empty(Dims{samples, count, rows.size(1)}, rows.dtype(), rows.device());
-  const int64_t step = std::max<int64_t>(1, num_threads() * kDifferences / rows.numel());
+  const int64_t step =
+      std::max<int64_t>(1, num_threads() * kDifferences / (rows.numel() * rows.itemsize()));
   for (int64_t first = 0; first < count; first += step) {
     const int64_t some = std::min(step, count - first);
     const auto of_rows = [&](const Tensor& all) {
