@@ -225,6 +225,24 @@ def test_distance_of_0_has_gradient_0(p: float) -> None:
     assert (x.grad == 0).all()
 
 
+@pytest.mark.parametrize("p", (0.0, 1.0, 1.5, 2.0, 3.0, float("inf")))
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+def test_distances_of_few_and_of_many_vectors_and_components(dtype: str, p: float) -> None:
+    rng = np.random.default_rng(11)
+    for batch, rows1, rows2, components in ((1, 1, 5, 3), (3, 2, 1, 1), (2, 5, 17, 2), (1, 4, 16, 16), (2, 3, 40, 33), (1, 2, 9, 64), (1, 3, 20, 65)):
+        a, b = (rng.integers(-3, 4, (batch, rows, components)).astype(dtype) for rows in (rows1, rows2))
+        apart = a[:, :, None] - b[:, None]
+        wanted = (apart != 0).sum(-1) if p == 0 else np.linalg.norm(apart, p, -1)
+        found = ts.cdist(ts.asarray(a), ts.asarray(b), p=p, compute_mode="donot_use_mm_for_euclid_dist").numpy()
+        np.testing.assert_allclose(found, wanted, rtol=1e-5 if dtype == "float32" else 1e-12)
+        i, j = np.triu_indices(rows2, 1)
+        wanted = (b[0, i] != b[0, j]).sum(-1) if p == 0 else np.linalg.norm(b[0, i] - b[0, j], p, -1)
+        np.testing.assert_allclose(F.pdist(ts.asarray(b[0]), p).numpy(), wanted, rtol=1e-5 if dtype == "float32" else 1e-12)
+        b[0, 0, -1] = np.nan
+        found = ts.cdist(ts.asarray(a), ts.asarray(b), p=p, compute_mode="donot_use_mm_for_euclid_dist").numpy()
+        assert np.isnan(found[0, :, 0]).all() == (p != 0) and not np.isnan(found[:, :, 1:]).any()
+
+
 def test_vectors_without_components_have_no_distance() -> None:
     for p in (0.0, 2.0, float("inf")):
         assert ts.cdist(ts.ones((2, 0)), ts.ones((3, 0)), p=p).tolist() == [[0.0] * 3] * 2

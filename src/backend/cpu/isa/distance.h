@@ -80,11 +80,32 @@ inline void distances_by(const Norm& norm, int64_t count, int64_t components, co
   if (j < count) norm.finish(V::load_part(out + j, count - j, 0)).store_part(out + j, count - j);
 }
 
-template <class T>
-void distances(int64_t count, int64_t components, double p, const T* one, const T* others, T* out) {
-  const auto run = [&](const auto& norm) {
-    distances_by(norm, count, components, one, others, out);
+// One vector of the others in each lane, which is for few components. The last register may repeat
+// norms of the one before it.
+template <class Norm, class T>
+inline void distances_across(const Norm& norm, int64_t count, int64_t components, const T* one,
+                             const T* turned, int64_t step, T* out) {
+  using V = Vec<T>;
+  const auto norms = [&](const auto& load) {
+    V result(0);
+    for (int64_t i = 0; i < components; ++i)
+      result = norm.add(result, V(one[i]) - load(turned + i * step));
+    return norm.finish(result);
   };
+  if (count < V::kSize) {
+    if (count > 0)
+      norms([&](const T* from) { return V::load_part(from, count, 0); }).store_part(out, count);
+    return;
+  }
+  const auto write = [&](int64_t j) {
+    norms([&](const T* from) { return V::load(from + j); }).store(out + j);
+  };
+  for (int64_t j = 0; j + V::kSize < count; j += V::kSize) write(j);
+  write(count - V::kSize);
+}
+
+template <class T, class Run>
+void with_norm(double p, const Run& run) {
   if (p == 0) return run(CountNorm<T>(p));
   if (p == 1) return run(SumNorm<T>(p));
   if (p == 2) return run(EuclideanNorm<T>(p));
@@ -93,6 +114,22 @@ void distances(int64_t count, int64_t components, double p, const T* one, const 
 }
 
 template <class T>
-inline constexpr DistanceRows<T> kDistanceRows{.distances = distances<T>};
+void distances(int64_t count, int64_t components, double p, const T* one, const T* others, T* out) {
+  with_norm<T>(p,
+               [&](const auto& norm) { distances_by(norm, count, components, one, others, out); });
+}
+template <class T>
+void distances_across(int64_t count, int64_t components, double p, const T* one, const T* turned,
+                      int64_t step, T* out) {
+  with_norm<T>(p, [&](const auto& norm) {
+    distances_across(norm, count, components, one, turned, step, out);
+  });
+}
+
+template <class T>
+inline constexpr DistanceRows<T> kDistanceRows{
+    .distances = distances<T>,
+    .across = distances_across<T>,
+};
 
 }  // namespace tsr::cpu::TSR_ISA
