@@ -115,7 +115,7 @@ def _masked(scores: Any, given: dict[str, Any]) -> Any:
     if mask is None and given.get("is_causal", False):
         count, keys = scores.shape[-2:]
         mask = _ops.logical_not(_ops.tril(_ops.ones((count, keys - own), dtype=bool_, device=scores.device)))
-    if rank_of(mask) == 3:
+    if mask is not None and rank_of(mask) == 3:
         mask = _ops.reshape(mask, (*scores.shape[:2], *mask.shape[1:]))
     if padding is not None:
         padding = padding if rank_of(padding) == 2 else _ops.expand_dims(padding, (0,))
