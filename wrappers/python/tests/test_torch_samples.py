@@ -184,6 +184,15 @@ def test_factors_of_lu_are_methods_of_the_right_side() -> None:
     assert torch.lu(a, get_infos=True)[2] == 0 and torch.linalg.vander(torch.tensor(2.0), N=2).shape == (1, 2)
 
 
+def test_powers_of_numbers_are_columns_of_a_matrix() -> None:
+    x = torch.tensor([2, 3j, 0], requires_grad=True)
+    powers = torch.vander(x, 4)
+    near(powers, [[8, 4, 2, 1], [-27j, -9, 3j, 1], [0, 0, 0, 1]])
+    powers.real.sum().backward()
+    near(x.grad, [1 + 4 + 12, 1 - 6j - 27, 1])
+    assert torch.vander(x, 0).shape == (3, 0) and torch.vander(torch.tensor([2, 3]), 3, increasing=True).tolist() == [[1, 2, 4], [1, 3, 9]]
+
+
 def test_least_squares_have_a_gradient_of_their_residuals() -> None:
     a, b = torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [3.0]], requires_grad=True)
     torch.linalg.lstsq(a, b, driver="gelsd").residuals.sum().backward()

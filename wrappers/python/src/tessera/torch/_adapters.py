@@ -522,7 +522,8 @@ def mapped(input: Any, other: Any, function: Callable[[Any, Any], Any]) -> Any:
 
 def vandermonde(x: Any, count: Any, increasing: bool) -> Any:
     powers = made(arange(x.shape[-1] if count is None else count, device=x.device))
-    columns = _ops.pow(_ops.expand_dims(x, -1), powers)
+    factors = _ops.where(_ops.equal(powers, 0), 1, _ops.expand_dims(x, -1))
+    columns = _ops.cumulative_prod(factors, axis=-1)
     return columns if increasing else _ops.flip(columns, -1)
 
 
