@@ -75,8 +75,43 @@ template <class V>
 }
 #endif
 template <class V>
-[[gnu::always_inline]] inline math::Complex<V> sqrt(math::Complex<V> x) {
+[[gnu::noinline]] math::Complex<V> sqrt_by_lane(math::Complex<V> x) {
   return by_lane(x, [](double _Complex z) { return __builtin_csqrt(z); });
+}
+// The larger part of the root of a + bi is √((a + |a + bi|) / 2), the other one b over twice that,
+// for a and b that are not negative and whose squares neither overflow nor vanish both.
+[[gnu::always_inline]] inline CD sqrt_of_magnitudes(VD a, VD b) {
+  const VD size = sqrt(fma(a, a, b * b));
+  const VD large = sqrt(VD(0.5) * (a + size));
+  return {large, select(large == VD(0.0), b, b / (large + large))};
+}
+// Left of the imaginary axis the parts change places.
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> turned_root(math::Complex<V> root,
+                                                           math::Complex<V> x) {
+  const auto right = x.re >= V(0);
+  return {select(right, root.re, root.im), with_sign(select(right, root.im, root.re), x.im)};
+}
+inline CD sqrt(CD x) {
+  const VD a = abs(x.re);
+  const VD b = abs(x.im);
+  const VD most(0x1p+500);
+  const VD least(0x1p-480);
+  const Mask<double> plain =
+      (a <= most) & (b <= most) & ((a >= least) | (b >= least) | (a + b == VD(0.0)));
+  const CD result = turned_root(sqrt_of_magnitudes(a, b), x);
+  if (__builtin_expect(any(!plain), 0)) return select(plain, result, sqrt_by_lane(x));
+  return result;
+}
+inline CF sqrt(CF x) {
+  const VDPair a = widen(abs(x.re));
+  const VDPair b = widen(abs(x.im));
+  const CD low = sqrt_of_magnitudes(a.low, b.low);
+  const CD high = sqrt_of_magnitudes(a.high, b.high);
+  const CF result = turned_root(CF{narrow({low.re, high.re}), narrow({low.im, high.im})}, x);
+  const Mask<float> finite = is_finite(x.re) & is_finite(x.im);
+  if (__builtin_expect(any(!finite), 0)) return select(finite, result, sqrt_by_lane(x));
+  return result;
 }
 template <class V>
 [[gnu::always_inline]] inline math::Complex<V> sin(math::Complex<V> x) {

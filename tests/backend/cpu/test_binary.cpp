@@ -144,6 +144,39 @@ TEST(Binary, complex_arithmetic) {
   }
 }
 
+// Exponents that need no logarithm, all alike or beside others that need one.
+TEST(Binary, complex_powers_of_simple_exponents) {
+  for (const DType dtype : {DType::kComplex64, DType::kComplex128}) {
+    Array base(dtype, {77});
+    Array exponents(dtype, {77});
+    Array alone(dtype, {77});
+    Array mixed(dtype, {77});
+    base.randomize(-3, 3, 1);
+    base.set(0, 0.0);
+    base.set(1, -4.0);
+    for (const double exponent : {2.0, 3.0, 1.0, 0.5, -0.5, -1.0}) {
+      for (int64_t i = 0; i < 77; ++i) exponents.set(i, exponent);
+      ASSERT_EQ(kernels().binary(BinaryOp::kPow, elementwise({&alone, &base, &exponents})),
+                kernel::kOk);
+      for (int64_t i = 2; i < 77; ++i) {
+        const Value want = std::pow(base.get(i), exponent);
+        EXPECT_LE(std::abs(alone.get(i) - want), tolerance(dtype, 2 * std::abs(want)))
+            << base.get(i) << " to " << exponent;
+      }
+      if (exponent > 0) {
+        EXPECT_EQ(alone.get(0), 0.0) << exponent;
+      }
+      for (int64_t i = 0; i < 77; i += 3) exponents.set(i, Value(exponent, 0.25));
+      ASSERT_EQ(kernels().binary(BinaryOp::kPow, elementwise({&mixed, &base, &exponents})),
+                kernel::kOk);
+      for (int64_t i = 1; i < 77; ++i) {
+        if (i % 3 == 0) continue;
+        EXPECT_EQ(mixed.get(i), alone.get(i)) << base.get(i) << " to " << exponent;
+      }
+    }
+  }
+}
+
 TEST(Binary, bool_arithmetic_is_logic) {
   Array a(DType::kBool, {4});
   Array b(DType::kBool, {4});

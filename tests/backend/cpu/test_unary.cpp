@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
+#include <iterator>
 
 #include "arrays.h"
 #include "base/error.h"
@@ -128,6 +130,42 @@ TEST(Unary, absolute_value_of_complex_numbers_is_real) {
       << last_error();
   expect_elements(output, {&input},
                   [](const std::vector<Value>& x) { return Value(std::abs(x[0])); });
+}
+
+// Equal, both NaN, and zeros with one sign.
+bool same(double a, double b) {
+  return a == b ? std::signbit(a) == std::signbit(b) : std::isnan(a) && std::isnan(b);
+}
+
+// Numbers whose squares overflow or vanish take another way than those beside them.
+TEST(Unary, roots_of_complex_numbers_of_every_size) {
+  const double parts[] = {0.0,     1.0,     0x1p-40,  0x1p120,   0x1p-120, 0x1p-490,
+                          0x1p505, 0x1p900, 0x1p-900, 0x1p-1070, INFINITY, NAN};
+  const auto count = static_cast<int64_t>(std::size(parts));
+  for (const DType dtype : {DType::kComplex64, DType::kComplex128}) {
+    const double epsilon = dtype == DType::kComplex64 ? 0x1p-23 : 0x1p-52;
+    Array input(dtype, {4 * count * count});
+    Array output(dtype, {4 * count * count});
+    for (int64_t i = 0; i < input.numel(); ++i) {
+      const double re = parts[i / 4 / count] * (i % 2 == 0 ? 1 : -1);
+      const double im = parts[i / 4 % count] * (i % 4 < 2 ? 1 : -1);
+      input.set(i, Value(re, im));
+    }
+    ASSERT_EQ(kernels().unary(UnaryOp::kSqrt, elementwise({&output, &input})), kernel::kOk);
+    for (int64_t i = 0; i < input.numel(); ++i) {
+      const Value x = input.get(i);
+      const Value found = output.get(i);
+      const auto wide = std::sqrt(std::complex<long double>(x));
+      const auto want = Value(wide);
+      if (!std::isfinite(want.real()) || !std::isfinite(want.imag()) || std::abs(want) == 0) {
+        EXPECT_TRUE(same(found.real(), want.real()) && same(found.imag(), want.imag()))
+            << x << ": " << found;
+        continue;
+      }
+      EXPECT_LE(std::abs(found - want), 4 * epsilon * std::abs(want)) << x << ": " << found;
+      EXPECT_EQ(std::signbit(found.imag()), std::signbit(x.imag())) << x;
+    }
+  }
 }
 
 TEST(Unary, predicates_write_bools) {

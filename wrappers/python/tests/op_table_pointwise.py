@@ -148,7 +148,7 @@ BINARY = [
     binary("divide", np.divide, dtypes=(*ALL_FLOATS, "int32", *COMPLEX), result="float", tolerance=LOOSE, **not_zero()),
     binary("floor_divide", np.floor_divide, dtypes=(*FLOATS, *SIGNED), low=1.1, high=1.9, low2=3, high2=4),
     binary("remainder", np.remainder, dtypes=(*FLOATS, *SIGNED), low=1.1, high=1.9, low2=3, high2=4),
-    Row("pow", np.power, pow_samples, dtypes=(*FLOATS, "int32", "int64"), tolerance=LOOSE),
+    Row("pow", np.power, pow_samples, dtypes=(*FLOATS, "int32", "int64", *COMPLEX), tolerance=LOOSE),
     binary("maximum", np.maximum, dtypes=REAL),
     binary("minimum", np.minimum, dtypes=REAL),
     binary("atan2", np.arctan2, dtypes=(*ALL_FLOATS, "int32"), result="float", low=0.5, tolerance=LOOSE),

@@ -15,6 +15,8 @@ PointwiseKernel find_binary(kernel::BinaryOp op, DType dtype) {
     if constexpr (std::is_same_v<F, math::Pow>) {
       if (dtype == DType::kFloat32) return {&power_row<VF>, dtype, nullptr, &power_beside<VF>};
       if (dtype == DType::kFloat64) return {&power_row<VD>, dtype, nullptr, &power_beside<VD>};
+      if (dtype == DType::kComplex64) return {&power_row<CF>, dtype, nullptr};
+      if (dtype == DType::kComplex128) return {&power_row<CD>, dtype, nullptr};
     }
     return serve<F, 0, 1>(dtype);
   });

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The row of real powers. Whole and half exponents near 0 need no logarithm, and most calls have
-// one of them for all elements. An element with such an exponent has the same value beside any
-// others.
+// The row of real and of complex powers. Whole and half exponents near 0 need no logarithm, and
+// most calls have one of them for all elements. An element with such an exponent has the same value
+// beside any others.
 #pragma once
 
 #include "backend/common/functors_binary.h"
@@ -24,6 +24,9 @@ template <int kTwice, class V>
       return a * a * a;
   } else if constexpr (kTwice == -2) {
     return V(1.0) / a;
+  } else if constexpr (kIsComplex<V>) {
+    const V root = sqrt(a);
+    return kTwice == 1 ? root : V(1.0) / root;
   } else {
     // A power of -0 is not negative, and one of minus infinity no NaN.
     const V root = select(a == V(-kInfinity), V(kInfinity), sqrt(a + V(0.0)));
@@ -39,18 +42,29 @@ struct SimplePower {
   }
 };
 
+// An exponent as a real number: NaN if it is none.
+template <class T>
+[[gnu::always_inline]] inline Vec<T> real_exponent(Vec<T> b) {
+  return b;
+}
+template <class V>
+[[gnu::always_inline]] inline V real_exponent(math::Complex<V> b) {
+  return select(b.im == V(0), b.re, V(__builtin_nan("")));
+}
+
 struct AnyPower {
   template <class V>
   [[gnu::always_inline]] V operator()(V a, V b) const {
     V result = pow(a, b);
-    const V twice = b + b;
-    if (any((round_even(twice) == twice) & (abs(twice) <= V(6.0)))) {
-      result = select(twice == V(6.0), simple_power<6>(a), result);
-      result = select(twice == V(4.0), simple_power<4>(a), result);
-      result = select(twice == V(2.0), a, result);
-      result = select(twice == V(1.0), simple_power<1>(a), result);
-      result = select(twice == V(-1.0), simple_power<-1>(a), result);
-      result = select(twice == V(-2.0), simple_power<-2>(a), result);
+    using Real = decltype(real_exponent(b));
+    const Real twice = real_exponent(b) + real_exponent(b);
+    if (any((round_even(twice) == twice) & (abs(twice) <= Real(6.0)))) {
+      result = select(twice == Real(6.0), simple_power<6>(a), result);
+      result = select(twice == Real(4.0), simple_power<4>(a), result);
+      result = select(twice == Real(2.0), a, result);
+      result = select(twice == Real(1.0), simple_power<1>(a), result);
+      result = select(twice == Real(-1.0), simple_power<-1>(a), result);
+      result = select(twice == Real(-2.0), simple_power<-2>(a), result);
     }
     return result;
   }
@@ -58,9 +72,10 @@ struct AnyPower {
 
 // Where the exponent needs no logarithm; false for other exponents.
 template <class V>
-bool simple_power_row(typename V::Element exponent, int64_t count, void* out, const void* const* in,
+bool simple_power_row(const void* element, int64_t count, void* out, const void* const* in,
                       const Parameter* params) {
-  using T = typename V::Element;
+  const auto exponent = first_lane(real_exponent(Access<V>::spread(element)));
+  using T = std::remove_const_t<decltype(exponent)>;
   if (exponent == T(2)) return row_loop<SimplePower<4>, V, 0>(count, out, in, params);
   if (exponent == T(3)) return row_loop<SimplePower<6>, V, 0>(count, out, in, params);
   if (exponent == T(1)) return row_loop<SimplePower<2>, V, 0>(count, out, in, params);
@@ -78,15 +93,11 @@ template <class V>
 
 template <class V>
 bool power_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
-  using T = typename V::Element;
-  const T* exponents = static_cast<const T*>(in[1]);
-  const T first = exponents[0];
-  bool one = true;
-  int64_t i = 0;
-  for (; one && i + V::kSize <= count; i += V::kSize)
-    one = !any(V::load(exponents + i) != V(first));
-  for (; one && i < count; ++i) one = exponents[i] == first;
-  if (one && simple_power_row<V>(first, count, out, in, params)) return true;
+  constexpr int64_t kBytes = static_cast<int64_t>(sizeof(V)) / Access<V>::kLanes;
+  const auto* exponents = static_cast<const char*>(in[1]);
+  const auto others = static_cast<size_t>((count - 1) * kBytes);
+  const bool one = __builtin_memcmp(exponents, exponents + kBytes, others) == 0;
+  if (one && simple_power_row<V>(exponents, count, out, in, params)) return true;
   return any_power_row<V>(count, out, in, params);
 }
 
@@ -95,10 +106,10 @@ template <class V>
 void power_row_beside(int64_t count, void* out, const void* many, const void* element, bool first) {
   using T = typename V::Element;
   constexpr int64_t kPart = 256;
+  const Parameter none[2] = {};
+  if (!first && simple_power_row<V>(element, count, out, &many, none)) return;
   T one;
   __builtin_memcpy(&one, element, sizeof(one));
-  const Parameter none[2] = {};
-  if (!first && simple_power_row<V>(one, count, out, &many, none)) return;
   T equal[kPart];
   for (int64_t i = 0; i < kPart && i < count; ++i) equal[i] = one;
   for (int64_t i = 0; i < count; i += kPart) {

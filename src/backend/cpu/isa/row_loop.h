@@ -79,9 +79,10 @@ struct Access<math::Complex<Vec<T>>> {
     for (int64_t k = 0; k < 2 * count; ++k) numbers[k] = source[k];
     return load_pairs(numbers);
   }
-  [[gnu::always_inline]] static V parameter(const Parameter& value) {
+  [[gnu::always_inline]] static V parameter(const Parameter& value) { return spread(&value); }
+  [[gnu::always_inline]] static V spread(const void* element) {
     T numbers[2];
-    __builtin_memcpy(numbers, &value, sizeof(numbers));
+    __builtin_memcpy(numbers, element, sizeof(numbers));
     return V(Vec<T>(numbers[0]), Vec<T>(numbers[1]));
   }
 };
