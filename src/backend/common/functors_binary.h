@@ -244,11 +244,21 @@ struct ReluGrad {
 };
 // Interpolates from the nearer end, so that the weights 0 and 1 give a and b exactly.
 struct LerpBy {
-  static constexpr unsigned kTypes = kReal;
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V a, V b, V weight) const {
     const V step = b - a;
-    return select(weight < V(0.5), fma(weight, step, a), b - step * (V(1) - weight));
+    return select(is_near_start(weight), fma(weight, step, a), b - step * (V(1) - weight));
+  }
+
+ private:
+  template <class V>
+  [[gnu::always_inline]] TSR_HD static auto is_near_start(V weight) {
+    return weight < V(0.5);
+  }
+  template <class V>
+  [[gnu::always_inline]] TSR_HD static auto is_near_start(Complex<V> weight) {
+    return weight.re * weight.re + weight.im * weight.im < V(0.25);
   }
 };
 struct LeakyReluGrad {

@@ -3,7 +3,6 @@
 #include "ops/pointwise/ternary.h"
 
 #include <array>
-#include <complex>
 
 #include "autograd/forward.h"
 #include "base/error.h"
@@ -111,25 +110,6 @@ Tensor lerp_by(const Tensor& from, const Tensor& to, const Scalar& weight, DType
   return result.finish();
 }
 
-// Starts at the nearer end, as the kernel does for real numbers.
-Tensor complex_lerp(const Tensor& from, const Tensor& to, const Arg& weight, bool grad,
-                    const Out& out) {
-  Tensor value;
-  {
-    const Unrecorded pause;
-    const Tensor step = subtract(to, from);
-    const auto near_start = [&] { return add(from, multiply(step, weight)); };
-    if (weight.is_tensor()) {
-      const Tensor near_end = subtract(to, multiply(step, subtract(1, weight)));
-      value = where(less(abs(weight.tensor()), 0.5), near_start(), near_end);
-    } else {
-      const auto w = weight.scalar().to<std::complex<double>>();
-      value = std::abs(w) < 0.5 ? near_start() : subtract(to, multiply(step, Scalar(1.0 - w)));
-    }
-  }
-  return deliver(value, out, grad);
-}
-
 // A bool or integer weight counts as a real number; promotion must not reduce it to an integer
 // dtype.
 Arg real_weight(const Arg& weight) {
@@ -199,10 +179,9 @@ Tensor lerp(const Tensor& input, const Tensor& other, const Arg& given, Out out)
   const std::array saves{save_input(w), save_input(slope ? start : none),
                          save_input(slope ? other : none)};
   if (grad) check_saves(saves);
-  const DType compute = common_dtype(call);
-  Tensor output = is_complex(compute) ? complex_lerp(input, other, weight, grad, out)
-                  : tensor_weight     ? run(call, grad, out)
-                                      : lerp_by(input, other, weight.scalar(), compute, grad, out);
+  Tensor output = tensor_weight
+                      ? run(call, grad, out)
+                      : lerp_by(input, other, weight.scalar(), common_dtype(call), grad, out);
   if (!grad) return output;
   // The slot of an absent weight stays undefined.
   record(

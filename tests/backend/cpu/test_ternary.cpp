@@ -88,6 +88,37 @@ TEST(Ternary, lerp_addcmul_addcdiv_and_clip_match_the_reference) {
   }
 }
 
+TEST(Ternary, lerp_of_complex_numbers_from_either_end) {
+  for (const DType dtype : {DType::kComplex64, DType::kComplex128}) {
+    Array a(dtype, {77});
+    Array b(dtype, {77});
+    Array weight(dtype, {77});
+    Array output(dtype, {77});
+    a.randomize(-2, 2, 1);
+    b.randomize(-2, 2, 2);
+    weight.randomize(-1, 1, 3);
+    weight.set(0, 1.0);
+    const auto check = [&](Value by) {
+      for (int64_t i = 0; i < 77; ++i) {
+        const Value w = by == 0.0 ? weight.get(i) : by;
+        EXPECT_LE(std::abs(output.get(i) - (a.get(i) + w * (b.get(i) - a.get(i)))),
+                  tolerance(dtype, 20))
+            << i << " by " << w;
+      }
+    };
+    ASSERT_EQ(kernels().ternary(TernaryOp::kLerp, elementwise({&output, &a, &b, &weight})),
+              kernel::kOk);
+    check(0.0);
+    EXPECT_EQ(output.get(0), b.get(0));
+    for (const double by : {0.25, 0.75}) {
+      kernel::ElementwisePlan plan = elementwise({&output, &a, &b});
+      set_param(plan.params[0], dtype, by);
+      ASSERT_EQ(kernels().binary(kernel::BinaryOp::kLerpBy, plan), kernel::kOk);
+      check(by);
+    }
+  }
+}
+
 TEST(Ternary, lerp_meets_both_ends_exactly) {
   Array a(DType::kFloat32, {2});
   Array b(DType::kFloat32, {2});

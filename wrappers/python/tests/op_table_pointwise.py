@@ -175,7 +175,7 @@ TERNARY = [
                       sample(make.mask(0, 3), make(3), make(3))], dtypes=ALL, layouts=("contiguous", "transposed", "sliced")),
     Row("lerp", lambda a, b, t: a + t * (b - a),
         lambda make: [sample(make(3, 4), make(4), make(3, 1)), sample(make(3), make(3), 0.25)],
-        dtypes=FLOATS, tolerance=LOOSE),
+        dtypes=(*FLOATS, *COMPLEX), tolerance=LOOSE),
     Row("addcmul", lambda x, a, b, value=1: x + value * a * b,
         lambda make: [sample(make(3, 4), make(4), make(3, 1)), sample(make(3), make(3), make(3), value=2)],
         dtypes=(*FLOATS, *SIGNED), tolerance=LOOSE),
