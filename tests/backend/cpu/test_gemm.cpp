@@ -143,6 +143,11 @@ TEST(Gemm, skinny_products_match_three_loops) {
 TEST(Gemm, conjugates_its_operands) {
   for (const Layout a : kOrders)
     check(DType::kComplex64, {12, 13, 14}, a, Layout::kContiguous, Layout::kContiguous, 1, 0, true);
+  for (const DType dtype : {DType::kComplex64, DType::kComplex128}) {
+    for (const Shape s : {Shape{1, 1, 5}, Shape{1, 1, 10001}, Shape{1, 1, 140000}}) {
+      check(dtype, s, Layout::kContiguous, Layout::kContiguous, Layout::kContiguous, 2, 3, true);
+    }
+  }
 }
 
 TEST(Gemm, short_floats_accumulate_in_float32) {

@@ -12,6 +12,7 @@
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/half_vec.h"
 #include "backend/cpu/isa/lanes.h"
+#include "backend/cpu/isa/row_loop.h"
 #include "backend/cpu/linalg/product_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
@@ -90,6 +91,44 @@ template <class T>
     total += static_cast<double>(sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3])));
   }
   return static_cast<T>(total);
+}
+
+// The same of the parts of complex numbers: two chains for each of the four sums.
+template <class T>
+PartProducts complex_dot(int64_t count, const T* a, const T* b) {
+  using V = Vec<T>;
+  using C = math::Complex<V>;
+  constexpr int64_t kBlock = 4096;
+  constexpr int kChains = 2;
+  PartProducts total{};
+  for (int64_t start = 0; start < count; start += kBlock) {
+    const int64_t stop = std::min(count, start + kBlock);
+    V sums[4][kChains] = {};
+    const auto add = [&](int c, C x, C y) __attribute__((always_inline)) {
+      sums[0][c] = fma(x.re, y.re, sums[0][c]);
+      sums[1][c] = fma(x.re, y.im, sums[1][c]);
+      sums[2][c] = fma(x.im, y.re, sums[2][c]);
+      sums[3][c] = fma(x.im, y.im, sums[3][c]);
+    };
+    int64_t i = start;
+    for (; i + kChains * V::kSize <= stop; i += kChains * V::kSize) {
+#pragma GCC unroll 2
+      for (int c = 0; c < kChains; ++c)
+        add(c, load_pairs(a + 2 * (i + c * V::kSize)), load_pairs(b + 2 * (i + c * V::kSize)));
+    }
+    for (; i < stop; i += V::kSize) {
+      const int64_t rest = std::min<int64_t>(V::kSize, stop - i);
+      add(0, Access<C>::load_part(a, i, rest), Access<C>::load_part(b, i, rest));
+    }
+    const auto sum = [&](int k) {
+      return static_cast<double>(sum_of_lanes(sums[k][0] + sums[k][1]));
+    };
+    total.real_real += sum(0);
+    total.real_imag += sum(1);
+    total.imag_real += sum(2);
+    total.imag_imag += sum(3);
+  }
+  return total;
 }
 
 // dots_of_lines for every number of rows: entry kFew - 1.
@@ -270,6 +309,7 @@ inline constexpr SkinnyRows<T> kSkinnyRows{
     .dots = skinny_dots<T>,
     .sums = skinny_sums<T>,
     .outer = skinny_outer<T>,
+    .complex_dot = complex_dot<T>,
 };
 
 }  // namespace tsr::cpu::TSR_ISA

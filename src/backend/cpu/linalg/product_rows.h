@@ -54,6 +54,12 @@ struct SkinnyProduct {
   bool streams;  // the result is written with non-temporal stores
 };
 
+// Σ Re a Re b and so on: what a dot product of complex numbers a and b consists of, conjugated or
+// not.
+struct PartProducts {
+  double real_real, real_imag, imag_real, imag_imag;
+};
+
 // T is float or double.
 template <class T>
 struct SkinnyRows {
@@ -64,6 +70,8 @@ struct SkinnyRows {
   void (*sums)(const SkinnyProduct<T>& product, int64_t begin, int64_t end);
   // out[r][j] = alpha Σ_i rows[r][i] matrix[i][j] for all j, r in [begin, end) and few i.
   void (*outer)(const SkinnyProduct<T>& product, int64_t begin, int64_t end);
+  // The four sums of products of the parts of `count` complex numbers.
+  PartProducts (*complex_dot)(int64_t count, const T* a, const T* b);
 };
 
 // A matrix before it is packed: strides in elements.

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products with few rows: their cost is reading or writing the one large matrix.
 #include <algorithm>
+#include <complex>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "backend/cpu/host.h"
@@ -59,8 +61,8 @@ SkinnyProduct<T> describe(const Product& p, const GemmPlan& plan) {
   result.few = p.m;
   result.inner = p.k;
   result.columns = p.n;
-  std::memcpy(&result.alpha, &plan.alpha, sizeof(T));
-  std::memcpy(&result.beta, &plan.beta, sizeof(T));
+  std::memcpy(static_cast<void*>(&result.alpha), &plan.alpha, sizeof(T));
+  std::memcpy(static_cast<void*>(&result.beta), &plan.beta, sizeof(T));
   return result;
 }
 
@@ -98,39 +100,76 @@ bool few_products(const Product& p, const GemmPlan& plan) {
   return true;
 }
 
-// One dot product, which gemm of a BLAS library is slow at. A long one is the sum of those of its
-// parts, which depend on its length alone and not on the number of threads.
-template <class T>
-bool one_product(const Product& p, const GemmPlan& plan) {
+// Whether the product is one number, made of contiguous vectors: gemm of a BLAS library is slow at
+// those.
+bool is_dot(const Product& p) {
+  return p.m == 1 && p.n == 1 && p.a_strides[1] == 1 && p.b_strides[0] == 1;
+}
+
+// Calls dot(first, count) for the parts of vectors and adds up the results. The parts depend on the
+// length alone, and not on the number of threads. False if memory is missing.
+template <class Sum, class Dot>
+bool sum_of_parts(int64_t count, Sum& total, const Dot& dot) {
   constexpr int64_t kPart = 65536;
   constexpr int64_t kPartsForThread = 2;
-  if (p.m != 1 || p.n != 1 || p.a_strides[1] != 1 || p.b_strides[0] != 1) return false;
-  const SkinnyRows<T>& rows = rows_of<SkinnyRows<T>>();
-  const SkinnyProduct<T> whole = describe<T>(p, plan);
-  if (p.k <= kPart) {
-    rows.dots(whole, 0, 1);
+  if (count <= kPart) {
+    total = dot(0, count);
     return true;
   }
-  const int64_t parts = (p.k + kPart - 1) / kPart;
-  const Workspace space(parts * static_cast<int64_t>(sizeof(T)));
-  auto* const sums = static_cast<T*>(space.data());
+  const int64_t parts = (count + kPart - 1) / kPart;
+  const Workspace space(parts * static_cast<int64_t>(sizeof(Sum)));
+  auto* const sums = static_cast<Sum*>(space.data());
   if (sums == nullptr) return false;
   parallel_for(parts, kPartsForThread, [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) {
-      SkinnyProduct<T> one = whole;
-      one.matrix += part * kPart;
-      one.rows += part * kPart;
-      one.inner = std::min(kPart, p.k - part * kPart);
-      one.out = sums + part;
-      one.alpha = T{1};
-      one.beta = T{0};
-      rows.dots(one, 0, 1);
-    }
+    for (int64_t part = begin; part < end; ++part)
+      sums[part] = dot(part * kPart, std::min(kPart, count - part * kPart));
   });
+  total = std::accumulate(sums, sums + parts, Sum{});
+  return true;
+}
+
+template <class T>
+bool one_product(const Product& p, const GemmPlan& plan) {
+  if (!is_dot(p)) return false;
+  const SkinnyProduct<T> whole = describe<T>(p, plan);
   double total = 0;
-  for (int64_t part = 0; part < parts; ++part) total += static_cast<double>(sums[part]);
+  const bool done = sum_of_parts(p.k, total, [&](int64_t first, int64_t count) {
+    T sum;
+    SkinnyProduct<T> part = whole;
+    part.matrix += first;
+    part.rows += first;
+    part.inner = count;
+    part.out = &sum;
+    part.alpha = T{1};
+    part.beta = T{0};
+    rows_of<SkinnyRows<T>>().dots(part, 0, 1);
+    return static_cast<double>(sum);
+  });
+  if (!done) return false;
   const T sum = whole.alpha * static_cast<T>(total);
   *whole.out = whole.beta == T{0} ? sum : sum + whole.beta * *whole.out;
+  return true;
+}
+
+// The same of complex numbers, whose parts have the type T.
+template <class T>
+bool one_complex_product(const Product& p, const GemmPlan& plan) {
+  using C = std::complex<T>;
+  if (!is_dot(p)) return false;
+  const SkinnyProduct<C> whole = describe<C>(p, plan);
+  const double a_sign = plan.conj_a != 0 ? -1 : 1;  // of the imaginary parts
+  const double b_sign = plan.conj_b != 0 ? -1 : 1;
+  std::complex<double> total;
+  const bool done = sum_of_parts(p.k, total, [&](int64_t first, int64_t count) {
+    const PartProducts sums =
+        rows_of<SkinnyRows<T>>().complex_dot(count, reinterpret_cast<const T*>(whole.rows + first),
+                                             reinterpret_cast<const T*>(whole.matrix + first));
+    return std::complex<double>(sums.real_real - a_sign * b_sign * sums.imag_imag,
+                                b_sign * sums.real_imag + a_sign * sums.imag_real);
+  });
+  if (!done) return false;
+  const C sum = whole.alpha * static_cast<C>(total);
+  *whole.out = whole.beta == C{0} ? sum : sum + whole.beta * *whole.out;
   return true;
 }
 
@@ -148,7 +187,10 @@ bool run(const GemmPlan& plan, const void* a, const void* b, void* c) {
 bool skinny_gemm(const GemmPlan& plan, const void* a, const void* b, void* c) {
   if (std::min({plan.m, plan.n, plan.k}) > kFew) return false;
   if (plan.dtype == DType::kFloat32) return run<float>(plan, a, b, c);
-  return plan.dtype == DType::kFloat64 && run<double>(plan, a, b, c);
+  if (plan.dtype == DType::kFloat64) return run<double>(plan, a, b, c);
+  const Product p(plan, a, b, c);
+  return plan.dtype == DType::kComplex64 ? one_complex_product<float>(p, plan)
+                                         : one_complex_product<double>(p, plan);
 }
 
 }  // namespace tsr::cpu
