@@ -427,33 +427,37 @@ TEST(Reduce, empty_reductions_write_the_identity) {
 }
 
 TEST(Reduce, complex_sums_products_and_norms) {
-  for (const std::vector<bool>& axes :
-       {std::vector<bool>{false, true}, std::vector<bool>{true, false}}) {
-    Array input(DType::kComplex64, {20, 20});
-    input.randomize(-1, 1, 8);
-    Array output(DType::kComplex64, {20});
-    Array real(DType::kFloat32, {20});
+  // Registers side by side, one by one, and a rest.
+  constexpr int64_t kSize = 77;
+  for (const auto& [dtype, along] :
+       {std::pair(DType::kComplex64, true), std::pair(DType::kComplex64, false),
+        std::pair(DType::kComplex128, true), std::pair(DType::kComplex128, false)}) {
+    const std::vector<bool> axes{!along, along};
+    Array input(dtype, {kSize, kSize});
+    input.randomize(-1.2, 1.2, 8);
+    Array output(dtype, {kSize});
+    Array real(real_dtype(dtype), {kSize});
     const auto element = [&](int64_t kept, int64_t k) {
-      return input.get(axes[1] ? kept * 20 + k : k * 20 + kept);
+      return input.get(axes[1] ? kept * kSize + k : k * kSize + kept);
     };
     ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, output, input, axes)), kernel::kOk);
-    for (int64_t i = 0; i < 20; ++i) {
+    for (int64_t i = 0; i < kSize; ++i) {
       Value want = 0;
-      for (int64_t k = 0; k < 20; ++k) want += element(i, k);
-      EXPECT_LE(std::abs(output.get(i) - want), 1e-5);
+      for (int64_t k = 0; k < kSize; ++k) want += element(i, k);
+      EXPECT_LE(std::abs(output.get(i) - want), tolerance(dtype, kSize));
     }
     ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kProd, output, input, axes)), kernel::kOk);
-    for (int64_t i = 0; i < 20; ++i) {
+    for (int64_t i = 0; i < kSize; ++i) {
       Value want = 1;
-      for (int64_t k = 0; k < 20; ++k) want *= element(i, k);
-      EXPECT_LE(std::abs(output.get(i) - want), 1e-6);
+      for (int64_t k = 0; k < kSize; ++k) want *= element(i, k);
+      EXPECT_LE(std::abs(output.get(i) - want), tolerance(dtype, std::abs(want)));
     }
     ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kEuclideanNorm, real, input, axes)),
               kernel::kOk);
-    for (int64_t i = 0; i < 20; ++i) {
+    for (int64_t i = 0; i < kSize; ++i) {
       double want = 0;
-      for (int64_t k = 0; k < 20; ++k) want += std::norm(element(i, k));
-      EXPECT_NEAR(real.get(i).real(), std::sqrt(want), 1e-5);
+      for (int64_t k = 0; k < kSize; ++k) want += std::norm(element(i, k));
+      EXPECT_NEAR(real.get(i).real(), std::sqrt(want), tolerance(dtype, std::sqrt(want)));
     }
   }
 }

@@ -4,6 +4,7 @@
 // states of float32 are float64.
 #include "backend/common/generated/visit_reduce.h"
 #include "backend/cpu/isa/find.h"
+#include "backend/cpu/isa/reduce_fold_complex.h"
 #include "backend/cpu/isa/reduce_fold_pairs.h"
 #include "backend/cpu/isa/reduce_narrow.h"
 #include "backend/cpu/isa/reduce_short.h"
@@ -158,11 +159,9 @@ DType wide_element(DType dtype) {
     case DType::kBFloat16:
       return kHasShortLoops<F> ? dtype : DType::kFloat32;
     case DType::kFloat32:
-      return DType::kFloat32;
+    case DType::kFloat64:
     case DType::kComplex64:
     case DType::kComplex128:
-      return DType::kComplex128;
-    case DType::kFloat64:
     case DType::kUInt64:
       return dtype;
     default:
@@ -210,7 +209,8 @@ ReduceKernel find_fold(DType element) {
       return make_kernel<typename LoopsOf<F, double, VD>::type>(element);
   }
   if constexpr (kHas(math::kComplexes)) {
-    if (element == DType::kComplex128) return make_kernel<OneComplex<F>>(element);
+    if (element == DType::kComplex64) return make_kernel<OneComplex<F, float>>(element);
+    if (element == DType::kComplex128) return make_kernel<OneComplex<F, double>>(element);
   }
   if constexpr (kHas(math::kIntegers)) {
     if (element == DType::kUInt64)

@@ -419,40 +419,6 @@ struct OneNumber {
   static auto finish(State total, int64_t n, double p) { return finished<F>(total, n, p); }
 };
 
-// ---- A complex number: two words ----
-
-template <class F>
-struct OneComplex {
-  using State = math::Complex<double>;
-
-  static void along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
-    const auto* source = static_cast<const double*>(in);
-    auto* words = static_cast<double*>(state);
-    const double p = first_parameter(params);
-    State total(words[0], words[1]);
-    for (int64_t i = 0; i < count; ++i)
-      total = F::merge(total, prepared<F>(State(source[2 * i], source[2 * i + 1]), p));
-    words[0] = total.re;
-    words[1] = total.im;
-  }
-  static void across_row(int64_t count, const void* in, int64_t, void* state, int64_t width,
-                         const Parameter* params) {
-    const auto* source = static_cast<const double*>(in);
-    auto* real = static_cast<double*>(state);
-    double* imaginary = real + width;
-    const double p = first_parameter(params);
-    for (int64_t j = 0; j < count; ++j) {
-      const State total = F::merge(State(real[j], imaginary[j]),
-                                   prepared<F>(State(source[2 * j], source[2 * j + 1]), p));
-      real[j] = total.re;
-      imaginary[j] = total.im;
-    }
-  }
-  static State start() { return F::template start<State>(); }
-  static State merge(State a, int64_t, State b, int64_t) { return F::merge(a, b); }
-  static auto finish(State total, int64_t n, double p) { return finished<F>(total, n, p); }
-};
-
 // ---- The count of true bytes ----
 
 template <class F>
