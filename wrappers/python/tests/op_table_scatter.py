@@ -212,14 +212,15 @@ LINES = [
         np_index_add,
         lambda m: [
             sample(m(3, 4), 0, m.index(5, high=3), m(5, 4)),
+            sample(m(3, 37), 0, m.index(5, high=3), m(5, 37)),
             sample(m(3, 4), -1, m.index(2, high=4), m(3, 2)),
             sample(m(3), 0, m.index(4, high=3), m(4), alpha=2),
             sample(m(2, 3, 2), 1, m.index(4, high=3), m(2, 4, 2)),
             sample(m(), 0, Fixed(np.array(0)), m()),
             sample(m(3, 2), 0, Fixed(np.zeros(0, np.int64)), m(0, 2)),
         ],
-        dtypes=(*FLOATS, "int64", "uint8", "complex128"),
-        tolerance={"float32": (1e-5, 1e-5)},
+        dtypes=(*FLOATS, "int64", "uint8", *COMPLEX),
+        tolerance={"float32": (1e-5, 1e-5), "complex64": (1e-5, 1e-5)},
         errors=[
             (IndexError, lambda: ts.index_add(x(3), 0, ints(3), x(1))),
             (ts.ShapeError, lambda: ts.index_add(x(3), 0, ints(0, 1), x(1))),

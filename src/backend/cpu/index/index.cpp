@@ -154,6 +154,8 @@ T product_of(T a, T b) {
     return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));  // wraps
   } else if constexpr (kIsShort<T>) {
     return T(static_cast<float>(a) * static_cast<float>(b));
+  } else if constexpr (kIsComplex<T>) {  // the operator of std::complex asks for infinities
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   } else {
     return a * b;
   }
@@ -208,12 +210,12 @@ struct Fold {
   }
   static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
                   int64_t stride) {
-    if constexpr (kOp == IndexOp::kAccumulate &&
-                  (std::is_same_v<T, float> || std::is_same_v<T, double>)) {
+    if constexpr (kOp == IndexOp::kAccumulate && !std::is_integral_v<T> && !kIsShort<T>) {
       if (step == kSize && stride == kSize) {
+        constexpr int64_t kParts = kIsComplex<T> ? 2 : 1;
         const IndexRows& rows = rows_of<IndexRows>();
-        (std::is_same_v<T, float> ? rows.add_float : rows.add_double)(count, elements, values);
-        return;
+        const auto add = sizeof(T) / kParts == sizeof(float) ? rows.add_float : rows.add_double;
+        return add(kParts * count, elements, values);
       }
     }
     if (step == kSize && stride == kSize) {  // constant steps, which the compiler makes vectors of
