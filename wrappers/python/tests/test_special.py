@@ -287,6 +287,16 @@ def test_rounding_to_more_places_than_there_are() -> None:
     assert ts.round_decimals(ts.tensor([2.5, 0.125], dtype=ts.float16), 2).tolist() == pytest.approx([2.5, 0.12], abs=1e-4)
 
 
+def test_a_tensor_equals_itself_unless_it_holds_nan() -> None:
+    for whole in (ts.arange(4).reshape(2, 2), ts.tensor([True, False]), ts.zeros(0, dtype=ts.int32)):
+        assert ts.array_equal(whole, whole)
+    square = ts.arange(4).reshape(2, 2)
+    assert not ts.array_equal(square, square.T) and not ts.array_equal(square, square[:1])
+    assert not ts.array_equal(ts.tensor([1.0, float("nan")]), ts.tensor([1.0, float("nan")]))
+    x = ts.tensor([1.0, float("nan")])
+    assert not ts.array_equal(x, x) and ts.array_equal(x[:1], x[:1])
+
+
 @pytest.mark.parametrize("function", ("fmod", "remainder"))
 def test_remainders_of_float32_are_exact(function: str) -> None:
     rng = np.random.default_rng(0)
