@@ -117,17 +117,40 @@ struct Parts {
 }
 #endif
 
-// Replaces the lanes of `result` selected by `lanes` with fn(x), lane by lane. Slow: for rare
-// arguments.
+// The lanes of `result` selected by `lanes` become fn of theirs, one by one. Slow: for rare
+// arguments. (The loop is not unrolled, because there are many of them.)
+template <class T, class Fn, class... X>
+[[gnu::always_inline]] inline Vec<T> patch_some(Mask<T> lanes, Vec<T> result, Fn fn, X... x) {
+  constexpr int kSize = Vec<T>::kSize;
+  struct Lanes {
+    T at[kSize];
+  };
+  const auto spread = [](Vec<T> all) __attribute__((always_inline)) {
+    Lanes lanes_of;
+    all.store(lanes_of.at);
+    return lanes_of;
+  };
+  LaneInt<T> chosen[kSize];
+  __builtin_memcpy(chosen, &lanes.v, sizeof(chosen));
+  Lanes values = spread(result);
+  const auto patch = [&](const auto&... operands) __attribute__((always_inline)) {
+#pragma GCC unroll 1
+    for (int i = 0; i < kSize; ++i) {
+      if (chosen[i] != 0) values.at[i] = fn(operands.at[i]...);
+    }
+  };
+  patch(spread(x)...);
+  return Vec<T>::load(values.at);
+}
 template <class T, class Fn>
 [[gnu::always_inline]] inline Vec<T> patch_lanes(Mask<T> lanes, Vec<T> result, Vec<T> x, Fn fn) {
-  if (__builtin_expect(any(lanes), 0)) return select(lanes, by_lane(x, fn), result);
+  if (__builtin_expect(any(lanes), 0)) return patch_some(lanes, result, fn, x);
   return result;
 }
 template <class T, class Fn>
 [[gnu::always_inline]] inline Vec<T> patch_lanes(Mask<T> lanes, Vec<T> result, Vec<T> x, Vec<T> y,
                                                  Fn fn) {
-  if (__builtin_expect(any(lanes), 0)) return select(lanes, by_lane(x, y, fn), result);
+  if (__builtin_expect(any(lanes), 0)) return patch_some(lanes, result, fn, x, y);
   return result;
 }
 
@@ -148,7 +171,7 @@ template <class T>
 template <class T, class Fn>
 [[gnu::always_inline]] inline Vec<T> patch_beyond(double limit, Vec<T> result, Vec<T> x, Fn fn) {
   if (__builtin_expect(any_beyond(x, limit), 0))
-    return select(!(abs(x) <= Vec<T>(limit)), by_lane(x, fn), result);
+    return patch_some(!(abs(x) <= Vec<T>(limit)), result, fn, x);
   return result;
 }
 
