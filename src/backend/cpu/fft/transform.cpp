@@ -76,7 +76,7 @@ Choice choose_split(int64_t length) {
     const int64_t other = length / part;
     const double cost =
         reckoned_groups(part) * block_cost(other) + reckoned_groups(other) * block_cost(part);
-    if (cost < best.cost) best = {part, cost};
+    if (cost <= best.cost) best = {part, cost};
   }
   return best;
 }
