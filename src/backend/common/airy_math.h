@@ -3,7 +3,8 @@
 // The Airy function Ai and its derivative, of one double at a time (see special_math.h): the power
 // series (DLMF 9.4.1 and 9.4.3) up to 2 on both sides of 0, and beyond that sums of Chebyshev
 // polynomials for the slowly varying factors of the asymptotic forms (DLMF 9.7), whose coefficients
-// are the cosine transforms of values with 50 digits. z is 2/3 |x|**1.5.
+// are the cosine transforms of values with 50 digits. z is 2/3 |x|**1.5. The parts, whose V may be
+// a vector, serve math_airy.h too.
 #pragma once
 
 #include "backend/common/bessel_more_math.h"
@@ -15,7 +16,8 @@ inline constexpr double kAiryEdgeZ = 1.8856180831641267;  // z at the edge
 inline constexpr double kInvSqrtPi = 0.5641895835477563;
 
 // 2 sqrt(pi) x**(1/4) e**z Ai(x), and -2 sqrt(pi) x**(-1/4) e**z Ai'(x), for t = 2 edge / z - 1.
-[[maybe_unused]] TSR_HD_CALL static double airy_far(double t) {
+template <class V>
+[[maybe_unused]] TSR_HD_CALL static V airy_far(V t) {
   constexpr double kCoefficients[] = {
       1.9688106098343103,      -0.014792784850104199,   0.0007327177465426715,
       -6.12595423417825e-05,   6.83476697557269e-06,    -9.237229735403982e-07,
@@ -27,7 +29,8 @@ inline constexpr double kInvSqrtPi = 0.5641895835477563;
       -1.265583225645289e-16,  4.015126334015871e-17};
   return chebyshev_sum(t, kCoefficients);
 }
-[[maybe_unused]] TSR_HD_CALL static double airy_prime_far(double t) {
+template <class V>
+[[maybe_unused]] TSR_HD_CALL static V airy_prime_far(V t) {
   constexpr double kCoefficients[] = {
       2.0447834877907134,      0.021419543172417697,    -0.0008929320864098833,
       7.04386560665416e-05,    -7.629019563020457e-06,  1.0124594126717678e-06,
@@ -41,7 +44,8 @@ inline constexpr double kInvSqrtPi = 0.5641895835477563;
 }
 // With p = z + pi/4 and t = 2 (edge / z)**2 - 1: Ai(-x) = (sin(p) F - cos(p) G / z) / (sqrt(pi)
 // x**(1/4)), Ai'(-x) = -(cos(p) R + sin(p) S / z) x**(1/4) / sqrt(pi).
-[[maybe_unused]] TSR_HD_CALL static double airy_wave_f(double t) {
+template <class V>
+[[maybe_unused]] TSR_HD_CALL static V airy_wave_f(V t) {
   constexpr double kCoefficients[] = {
       1.9914821429442322,      -0.004010035109646775,   0.00021749797850221077,
       -2.559707367991953e-05,  4.446236506870234e-06,   -9.821561055116752e-07,
@@ -59,7 +63,8 @@ inline constexpr double kInvSqrtPi = 0.5641895835477563;
       -4.3915009719953e-17,    2.776137174758753e-17};
   return chebyshev_sum(t, kCoefficients);
 }
-[[maybe_unused]] TSR_HD_CALL static double airy_wave_g(double t) {
+template <class V>
+[[maybe_unused]] TSR_HD_CALL static V airy_wave_g(V t) {
   constexpr double kCoefficients[] = {
       0.13140181768118436,     -0.0033671650461869046,  0.00031318668306176705,
       -4.909474711434696e-05,  1.0313853228014992e-05,  -2.6227031443554174e-06,
@@ -79,7 +84,8 @@ inline constexpr double kInvSqrtPi = 0.5641895835477563;
       -2.5124054734200115e-17};
   return chebyshev_sum(t, kCoefficients);
 }
-[[maybe_unused]] TSR_HD_CALL static double airy_wave_r(double t) {
+template <class V>
+[[maybe_unused]] TSR_HD_CALL static V airy_wave_r(V t) {
   constexpr double kCoefficients[] = {
       2.0102211820810396,      0.004834571180224758,    -0.00024209120250460455,
       2.7744480374265367e-05,  -4.7538408727584944e-06, 1.0411826624294532e-06,
@@ -97,7 +103,8 @@ inline constexpr double kInvSqrtPi = 0.5641895835477563;
       4.477571700708156e-17,   -2.829853974539314e-17};
   return chebyshev_sum(t, kCoefficients);
 }
-[[maybe_unused]] TSR_HD_CALL static double airy_wave_s(double t) {
+template <class V>
+[[maybe_unused]] TSR_HD_CALL static V airy_wave_s(V t) {
   constexpr double kCoefficients[] = {
       -0.18596064463668566,    0.0038323320922960444,   -0.00034198333176482153,
       5.2660552018745385e-05,  -1.0950616027912936e-05, 2.765890701625421e-06,
@@ -119,23 +126,26 @@ inline constexpr double kInvSqrtPi = 0.5641895835477563;
 }
 
 // Ai(x), or with kPrime Ai'(x), for |x| <= 2: c1 f(x) - c2 g(x), both power series in x**3.
-template <bool kPrime>
-[[gnu::always_inline]] TSR_HD inline double airy_near(double x) {
+template <bool kPrime, class V>
+[[gnu::always_inline]] TSR_HD inline V airy_near(V x) {
   constexpr double kAtZero = 0.355028053887817239;
   constexpr double kSlopeAtZero = 0.258819403792806798;
-  const double cube = x * x * x;
-  double even = 1;  // the terms of f, or of f' over x**2 / 2
-  double odd = 1;   // the terms of g over x, or of g'
-  double f = 1;
-  double g = 1;
+  const V cube = x * x * x;
+  V even(1.0);  // the terms of f, or of f' over x**2 / 2
+  V odd(1.0);   // the terms of g over x, or of g'
+  V f(1.0);
+  V g(1.0);
   for (int k = 1; k < 16; ++k) {
     const double m = 3.0 * k;
-    even *= cube / (kPrime ? m * (m + 2) : m * (m - 1));
-    odd *= cube / (kPrime ? m * (m - 2) : m * (m + 1));
-    f += even;
-    g += odd;
+    even = even * (cube * V(1 / (kPrime ? m * (m + 2) : m * (m - 1))));
+    odd = odd * (cube * V(1 / (kPrime ? m * (m - 2) : m * (m + 1))));
+    f = f + even;
+    g = g + odd;
   }
-  return kPrime ? kAtZero * 0.5 * x * x * f - kSlopeAtZero * g : kAtZero * f - kSlopeAtZero * x * g;
+  if constexpr (kPrime)
+    return V(0.5 * kAtZero) * x * x * f - V(kSlopeAtZero) * g;
+  else
+    return V(kAtZero) * f - V(kSlopeAtZero) * x * g;
 }
 
 // Ai(x), or with kPrime Ai'(x); 0 at infinity, NaN at minus infinity. Below about -4e205, where the

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Bessel functions of the first and second kind, and modified ones of the second kind, orders 0
-// and 1, of one double at a time (see special_math.h); math_bessel_more.h has vectors for float32.
+// and 1, of one double at a time (see special_math.h); math_bessel_more.h has vectors.
 // The numbers at formulas are those of Abramowitz and Stegun, Handbook of Mathematical Functions.
 #pragma once
 
@@ -40,7 +40,7 @@ template <int kTerms = 0, class V, int N>
   V first(0.0);
   V second(0.0);
   for (int k = (kTerms > 0 ? kTerms : N) - 1; k > 0; --k) {
-    const V next = twice * first - second + V(c[k]);
+    const V next = twice * first + (V(c[k]) - second);
     second = first;
     first = next;
   }

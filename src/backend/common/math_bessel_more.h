@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Bessel functions of the first and second kind and modified ones of the second kind, orders 0 and
-// 1, for vectors of float32, computed in float64. The numbers at formulas are those of Abramowitz
-// and Stegun, Handbook of Mathematical Functions; polynomials come from minimax.py.
+// Bessel functions of the first and second kind for vectors of float32, computed in float64, and
+// modified ones of the second kind for vectors; orders 0 and 1. The numbers at formulas are those
+// of Abramowitz and Stegun, Handbook of Mathematical Functions; polynomials come from minimax.py.
 #pragma once
 
 #include "backend/common/bessel_more_math.h"
@@ -124,26 +124,28 @@ template <int kOrder>
   if constexpr (kOrder == 0) {
     const VD terms =
         polynomial(z, 1.0, 1.0, 0.25, 0.027777777777777776, 0.001736111111111111,
-                   6.9444444444444444e-05, 1.9290123456790124e-06, 3.9367598891408417e-08);
+                   6.9444444444444444e-05, 1.9290123456790124e-06, 3.9367598891408417e-08,
+                   6.151187326782565e-10, 7.594058428126624e-12, 7.594058428126623e-14);
     const VD weighted =
         polynomial(z, -0.57721566490153287, 0.42278433509846713, 0.23069608377461678,
                    0.034892157456438894, 0.0026147876188052093, 0.00011848039364109725,
-                   3.6126241031992042e-06, 7.93509652130421e-08);
+                   3.6126241031992042e-06, 7.935096521304209e-08, 1.3167486730385647e-09,
+                   1.709994072705808e-11, 1.785934656987074e-13);
     return weighted - logarithm * terms;
   } else {
     const VD terms =
         polynomial(z, 1.0, 0.5, 0.083333333333333329, 0.0069444444444444441, 0.00034722222222222224,
-                   1.1574074074074073e-05, 2.7557319223985888e-07, 4.9209498614260522e-09);
-    const VD weighted =
-        polynomial(z, -0.15443132980306573, 0.67278433509846713, 0.18157516696085563,
-                   0.019182189839330566, 0.0011153594919665283, 4.1422476892711435e-05,
-                   1.0715459140911807e-06, 2.0452860035938784e-08);
+                   1.1574074074074073e-05, 2.7557319223985888e-07, 4.9209498614260522e-09,
+                   6.834652585313961e-11, 7.594058428126623e-13, 6.903689480115112e-15);
+    const VD weighted = polynomial(
+        z, -0.15443132980306573, 0.67278433509846713, 0.18157516696085563, 0.019182189839330566,
+        0.0011153594919665283, 4.1422476892711435e-05, 1.0715459140911807e-06,
+        2.045286003593878e-08, 3.002048746589188e-10, 3.495928729692882e-12, 3.309914735250272e-14);
     return fma(VD(0.5) * x, fma(logarithm, terms, VD(-0.5) * weighted), VD(1.0) / x);
   }
 }
-template <int kOrder, bool kScaled>
-[[gnu::noinline]] VD bessel_k_short(VD x) {
-  constexpr int kTerms = 13;  // enough for a float32
+template <int kOrder, bool kScaled, int kTerms>
+[[gnu::noinline]] VD bessel_k_lanes(VD x) {
   const Mask<double> near = x < VD(1.0);
   const VD high = at_least(x, VD(1.0));
   const VD t = VD(2.0) / high - VD(1.0);
@@ -163,6 +165,16 @@ template <int kOrder, bool kScaled>
   value = select(x == VD(kInfinity), VD(0.0), value);
   value = select(x == VD(0.0), VD(kInfinity), value);
   return select((x < VD(0.0)) | (x != x), VD(kNaN), value);
+}
+
+template <int kOrder, bool kScaled>
+[[gnu::always_inline]] inline VD bessel_k(VD x) {
+  return bessel_k_lanes<kOrder, kScaled, 32>(x);
+}
+template <int kOrder, bool kScaled>
+[[gnu::always_inline]] inline VF bessel_k(VF x) {
+  constexpr int kEnough = 13;  // for a float32
+  return narrow(each_half(widen(x), bessel_k_lanes<kOrder, kScaled, kEnough>));
 }
 
 // sin(x) / x
@@ -185,17 +197,21 @@ template <int kOrder, bool kScaled>
 [[gnu::always_inline]] inline VF bessel_y1(VF x) {
   return narrow(each_half(widen(x), oscillating_short<1, true>));
 }
-[[gnu::always_inline]] inline VF modified_bessel_k0(VF x) {
-  return narrow(each_half(widen(x), bessel_k_short<0, false>));
+template <class T>
+[[gnu::always_inline]] inline Vec<T> modified_bessel_k0(Vec<T> x) {
+  return bessel_k<0, false>(x);
 }
-[[gnu::always_inline]] inline VF modified_bessel_k1(VF x) {
-  return narrow(each_half(widen(x), bessel_k_short<1, false>));
+template <class T>
+[[gnu::always_inline]] inline Vec<T> modified_bessel_k1(Vec<T> x) {
+  return bessel_k<1, false>(x);
 }
-[[gnu::always_inline]] inline VF scaled_modified_bessel_k0(VF x) {
-  return narrow(each_half(widen(x), bessel_k_short<0, true>));
+template <class T>
+[[gnu::always_inline]] inline Vec<T> scaled_modified_bessel_k0(Vec<T> x) {
+  return bessel_k<0, true>(x);
 }
-[[gnu::always_inline]] inline VF scaled_modified_bessel_k1(VF x) {
-  return narrow(each_half(widen(x), bessel_k_short<1, true>));
+template <class T>
+[[gnu::always_inline]] inline Vec<T> scaled_modified_bessel_k1(Vec<T> x) {
+  return bessel_k<1, true>(x);
 }
 [[gnu::always_inline]] inline VF spherical_bessel_j0(VF x) {
   return narrow(each_half(widen(x), spherical_short));

@@ -4,9 +4,9 @@
 // of their functors.
 #pragma once
 
-#include "backend/common/airy_math.h"
 #include "backend/common/bessel_more_math.h"
 #include "backend/common/functors_special.h"
+#include "backend/common/math_airy.h"
 #include "backend/common/math_any.h"
 #include "backend/common/math_bessel.h"
 #include "backend/common/math_bessel_more.h"
@@ -89,7 +89,6 @@ template <class Fn>
 }
 // (-1)**(n + 1) n! zeta(n + 1, x) for x > 0 and orders n up to 4: the first terms of the sum, then
 // the Euler-Maclaurin formula (special_math.h: zeta_right), with the powers as products; to 1e-9.
-// Its callers share one copy.
 [[gnu::noinline]] inline VD polygamma_right(VD x, int order) {
   constexpr double kBernoulli[] = {0.08333333333333333,    -0.001388888888888889,
                                    3.306878306878307e-05,  -8.267195767195768e-07,
@@ -123,7 +122,7 @@ template <class Fn>
 }
 // Left of 0, but for whole numbers, by ψ'(x) + ψ'(1 - x) = (π / sin πx)**2 for order 1 (Abramowitz
 // and Stegun, 6.4.7), else by the sum over all numbers (special_math.h: zeta_of).
-[[gnu::always_inline]] inline VD polygamma_short(VD x, int order) {
+[[gnu::noinline]] inline VD polygamma_short(VD x, int order) {
   const Mask<double> left = x < VD(0.0);
   if (!any(left)) return polygamma_right(x, order);
   if (order == 1) {
@@ -155,8 +154,31 @@ template <class Fn>
       narrow(each_half(widen(safe), [n](VD wide) { return polygamma_short(wide, n); }));
   return patch_lanes(!served, value, x, order, lane_by_lane);
 }
+// As math::normal_deviate (special_math.h), for `tail` from 0 to 1/2.
+[[gnu::noinline]] inline VD normal_deviate(VD center, VD tail) {
+  const Mask<double> inner = abs(center) <= VD(0.425);
+  VD value = center * math::deviate_inside(VD(0.180625) - center * center);
+  if (any(!inner)) {
+    const VD r = sqrt(-log(select(inner, VD(0.0625), tail)));
+    VD size = math::deviate_outside(r - VD(1.6));
+    const Mask<double> far = r > VD(5.0);
+    if (any(far)) size = select(far, math::deviate_far(r - VD(5.0)), size);
+    size = select(tail == VD(0.0), VD(kInfinity), size);
+    value = select(inner, value, with_sign(size, center));
+  }
+  return value;
+}
 [[gnu::always_inline]] inline VD erfinv(VD x) {
-  return by_lane(x, [](double lane) { return math::erfinv_of(lane); });
+  const VD a = abs(x);
+  const VD deviate = normal_deviate(VD(0.5) * x, VD(0.5) * (VD(1.0) - a));
+  return select(a <= VD(1.0), deviate * VD(0.7071067811865476), VD(kNaN));
+}
+[[gnu::always_inline]] inline VD ndtri(VD p) {
+  const VD deviate = normal_deviate(p - VD(0.5), at_most(p, VD(1.0) - p));
+  return select((p >= VD(0.0)) & (p <= VD(1.0)), deviate, VD(kNaN));
+}
+[[gnu::always_inline]] inline VF ndtri(VF p) {
+  return narrow(each_half(widen(p), [](VD wide) { return ndtri(wide); }));
 }
 // In terms of w = -log(1 - x**2), as Giles does, Approximating the erfinv function (GPU Computing
 // Gems, Jade edition, 2011); the polynomials are ours (minimax.py: erfinv_center_f32,
@@ -207,32 +229,8 @@ template <class Fn>
 [[gnu::always_inline]] inline VD bessel_y1(VD x) {
   return in_double(x, [](double lane) { return math::bessel_y<1>(lane); });
 }
-[[gnu::always_inline]] inline VD modified_bessel_k0(VD x) {
-  return in_double(x, [](double lane) { return math::bessel_k<0, false>(lane); });
-}
-[[gnu::always_inline]] inline VD modified_bessel_k1(VD x) {
-  return in_double(x, [](double lane) { return math::bessel_k<1, false>(lane); });
-}
-[[gnu::always_inline]] inline VD scaled_modified_bessel_k0(VD x) {
-  return in_double(x, [](double lane) { return math::bessel_k<0, true>(lane); });
-}
-[[gnu::always_inline]] inline VD scaled_modified_bessel_k1(VD x) {
-  return in_double(x, [](double lane) { return math::bessel_k<1, true>(lane); });
-}
 [[gnu::always_inline]] inline VD spherical_bessel_j0(VD x) {
   return in_double(x, [](double lane) { return math::spherical_bessel_j(lane); });
-}
-template <class T>
-[[gnu::always_inline]] inline Vec<T> airy_ai(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::airy<false>(lane); });
-}
-template <class T>
-[[gnu::always_inline]] inline Vec<T> airy_ai_prime(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::airy<true>(lane); });
-}
-template <class T>
-[[gnu::always_inline]] inline Vec<T> ndtri(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::ndtri_of(lane); });
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> zeta(Vec<T> x, Vec<T> y) {

@@ -17,11 +17,11 @@ inline constexpr double kSpecialPi = 3.141592653589793;
 inline constexpr double kSpecialNaN = __builtin_nan("");
 inline constexpr double kSpecialInfinity = __builtin_inf();
 
-// c[0] + c[1] x + ... + c[N - 1] x**(N - 1)
-template <int N>
-[[gnu::always_inline]] TSR_HD inline double power_series(double x, const double (&c)[N]) {
-  double sum = c[N - 1];
-  for (int k = N - 2; k >= 0; --k) sum = sum * x + c[k];
+// c[0] + c[1] x + ... + c[N - 1] x**(N - 1); V is double or a vector of it.
+template <class V, int N>
+[[gnu::always_inline]] TSR_HD inline V power_series(V x, const double (&c)[N]) {
+  V sum(c[N - 1]);
+  for (int k = N - 2; k >= 0; --k) sum = sum * x + V(c[k]);
   return sum;
 }
 
@@ -118,55 +118,63 @@ template <int N>
 
 // ---- Inverse of the normal distribution ----
 
-// The deviate that `tail`, below 1/2, of the distribution lies beyond, for 1/2 - tail = center: the
-// rational approximations of Wichura, Algorithm AS 241 (Applied Statistics 37, 1988), good to 16
-// digits. Negative for a negative center.
+// The rational approximations of Wichura, Algorithm AS 241 (Applied Statistics 37, 1988), good to
+// 16 digits: of the deviate over 1/2 - tail, for z = 0.180625 - (1/2 - tail)**2, and of the deviate
+// for r - 1.6 or r - 5 with r = sqrt(-log(tail)).
+template <class V>
+[[maybe_unused]] TSR_HD_CALL static V deviate_inside(V z) {
+  constexpr double kTop[] = {3.3871328727963666080e0,  1.3314166789178437745e+2,
+                             1.9715909503065514427e+3, 1.3731693765509461125e+4,
+                             4.5921953931549871457e+4, 6.7265770927008700853e+4,
+                             3.3430575583588128105e+4, 2.5090809287301226727e+3};
+  constexpr double kBottom[] = {1.0,
+                                4.2313330701600911252e+1,
+                                6.8718700749205790830e+2,
+                                5.3941960214247511077e+3,
+                                2.1213794301586595867e+4,
+                                3.9307895800092710610e+4,
+                                2.8729085735721942674e+4,
+                                5.2264952788528545610e+3};
+  return power_series(z, kTop) / power_series(z, kBottom);
+}
+template <class V>
+[[maybe_unused]] TSR_HD_CALL static V deviate_outside(V r) {
+  constexpr double kTop[] = {1.42343711074968357734e0,  4.63033784615654529590e0,
+                             5.76949722146069140550e0,  3.64784832476320460504e0,
+                             1.27045825245236838258e0,  2.41780725177450611770e-1,
+                             2.27238449892691845833e-2, 7.74545014278341407640e-4};
+  constexpr double kBottom[] = {1.0,
+                                2.05319162663775882187e0,
+                                1.67638483018380384940e0,
+                                6.89767334985100004550e-1,
+                                1.48103976427480074590e-1,
+                                1.51986665636164571966e-2,
+                                5.47593808499534494600e-4,
+                                1.05075007164441684324e-9};
+  return power_series(r, kTop) / power_series(r, kBottom);
+}
+template <class V>
+[[maybe_unused]] TSR_HD_CALL static V deviate_far(V r) {
+  constexpr double kTop[] = {6.65790464350110377720e0,  5.46378491116411436990e0,
+                             1.78482653991729133580e0,  2.96560571828504891230e-1,
+                             2.65321895265761230930e-2, 1.24266094738807843860e-3,
+                             2.71155556874348757815e-5, 2.01033439929228813265e-7};
+  constexpr double kBottom[] = {1.0,
+                                5.99832206555887937690e-1,
+                                1.36929880922735805310e-1,
+                                1.48753612908506148525e-2,
+                                7.86869131145613259100e-4,
+                                1.84631831751005468180e-5,
+                                1.42151175831644588870e-7,
+                                2.04426310338993978564e-15};
+  return power_series(r, kTop) / power_series(r, kBottom);
+}
+// The deviate that `tail`, below 1/2, of the distribution lies beyond, for 1/2 - tail = center.
+// Negative for a negative center.
 [[maybe_unused]] TSR_HD_CALL static double normal_deviate(double center, double tail) {
-  constexpr double kInnerTop[] = {3.3871328727963666080e0,  1.3314166789178437745e+2,
-                                  1.9715909503065514427e+3, 1.3731693765509461125e+4,
-                                  4.5921953931549871457e+4, 6.7265770927008700853e+4,
-                                  3.3430575583588128105e+4, 2.5090809287301226727e+3};
-  constexpr double kInnerBottom[] = {1.0,
-                                     4.2313330701600911252e+1,
-                                     6.8718700749205790830e+2,
-                                     5.3941960214247511077e+3,
-                                     2.1213794301586595867e+4,
-                                     3.9307895800092710610e+4,
-                                     2.8729085735721942674e+4,
-                                     5.2264952788528545610e+3};
-  constexpr double kOuterTop[] = {1.42343711074968357734e0,  4.63033784615654529590e0,
-                                  5.76949722146069140550e0,  3.64784832476320460504e0,
-                                  1.27045825245236838258e0,  2.41780725177450611770e-1,
-                                  2.27238449892691845833e-2, 7.74545014278341407640e-4};
-  constexpr double kOuterBottom[] = {1.0,
-                                     2.05319162663775882187e0,
-                                     1.67638483018380384940e0,
-                                     6.89767334985100004550e-1,
-                                     1.48103976427480074590e-1,
-                                     1.51986665636164571966e-2,
-                                     5.47593808499534494600e-4,
-                                     1.05075007164441684324e-9};
-  constexpr double kFarTop[] = {6.65790464350110377720e0,  5.46378491116411436990e0,
-                                1.78482653991729133580e0,  2.96560571828504891230e-1,
-                                2.65321895265761230930e-2, 1.24266094738807843860e-3,
-                                2.71155556874348757815e-5, 2.01033439929228813265e-7};
-  constexpr double kFarBottom[] = {1.0,
-                                   5.99832206555887937690e-1,
-                                   1.36929880922735805310e-1,
-                                   1.48753612908506148525e-2,
-                                   7.86869131145613259100e-4,
-                                   1.84631831751005468180e-5,
-                                   1.42151175831644588870e-7,
-                                   2.04426310338993978564e-15};
-  if (::fabs(center) <= 0.425) {
-    const double z = 0.180625 - center * center;
-    return center * power_series(z, kInnerTop) / power_series(z, kInnerBottom);
-  }
+  if (::fabs(center) <= 0.425) return center * deviate_inside(0.180625 - center * center);
   const double r = ::sqrt(-::log(tail));
-  const double size = r <= 5
-                          ? power_series(r - 1.6, kOuterTop) / power_series(r - 1.6, kOuterBottom)
-                          : power_series(r - 5, kFarTop) / power_series(r - 5, kFarBottom);
-  return ::copysign(size, center);
+  return ::copysign(r <= 5 ? deviate_outside(r - 1.6) : deviate_far(r - 5), center);
 }
 
 [[maybe_unused]] TSR_HD_CALL static double erfinv_of(double x) {

@@ -51,6 +51,18 @@ def test_oscillating_bessel_functions_keep_their_digits_beside_their_size(name: 
     assert (abs(found - getattr(special, name[-2:])(x)) <= 1e-12 * size * np.maximum(1, abs(x) * 1e-3)).all()
 
 
+@pytest.mark.parametrize("dtype", [ts.float64, ts.float32], ids=["float64", "float32"])
+def test_the_airy_function_keeps_its_digits_beside_its_size(dtype: Any) -> None:
+    x = np.concatenate([wide(-8, 4, True), np.random.default_rng(6).uniform(-12, 12, 4000)])
+    x = ts.tensor(x, dtype=dtype).numpy().astype(float)
+    wanted = scipy.special.airy(x)[0]
+    size = np.where(x > -1, wanted, np.maximum(abs(x), 1) ** -0.25)
+    lost = 2e-16 * np.maximum(1, abs(x)) ** 1.5  # of the phase, or of the exponent
+    digits = 3e-14 if dtype is ts.float64 else 6e-8  # SciPy loses 2e-14 near 2
+    found = ts.airy_ai(ts.tensor(x, dtype=dtype)).numpy()
+    assert (abs(found - wanted) <= (digits * (abs(wanted) if dtype is ts.float32 else size)) + 4 * lost * size + 1e-45).all()
+
+
 @pytest.mark.parametrize("function", ["igamma", "igammac"])
 def test_incomplete_gamma_functions_keep_their_digits_for_small_and_large_orders(function: str) -> None:
     reference = special.gammainc if function == "igamma" else special.gammaincc
