@@ -169,25 +169,32 @@ def bessel_case(target, count, dtype=np.float64):
 
 
 def oscillating_near(order, second):
-    """J(x), of order 1 over x, or what Y(x) has beside 2 log(x) J(x) / pi (and -2 / (pi x)), for x**2 = 32 (1 + t)."""
+    """J(x) over x**2 - (its first zero)**2, or what Y(x) has beside 2 log(x) J(x) / pi (and -2 / (pi x)), both of order 1
+    over x, for x**2 = 12.5 (1 + t)."""
+    zero = mp.besseljzero(order, 1)
+
     def target(t):
-        x = mp.sqrt(32 * max(1 + t, TINY ** 3))
+        x = mp.sqrt(12.5 * max(1 + t, TINY ** 3))
+        if not second and abs(x - zero) < TINY:
+            x = zero + TINY
         value = mp.besselj(order, x)
         if second:
             pole = 1 / x if order == 1 else 0
             value = mp.bessely(order, x) - 2 / mp.pi * (mp.log(x) * value - pole)
+        else:
+            value /= x * x - zero * zero
         return value / x ** order
     return target
 
 
 def oscillating_far(order, second):
-    """P or x Q of Hankel's expansions (9.2.5 and 9.2.6), for x**2 = 128 / (1 + t)."""
+    """P or x Q of Hankel's expansions (9.2.5 and 9.2.6), for x**2 = 50 / (1 + t)."""
     def target(t):
         if 1 + t < mp.mpf(10) ** -6:
-            mu, rest = 4 * order * order, (1 + t) / 128
+            mu, rest = 4 * order * order, (1 + t) / 50
             first = 1 - (mu - 1) * (mu - 9) * rest / 128
             return (mu - 1) / 8 * (1 - (mu - 9) * (mu - 25) * rest / 384) if second else first
-        x = mp.sqrt(128 / (1 + t))
+        x = mp.sqrt(50 / (1 + t))
         angle = x - (2 * order + 1) * mp.pi / 4
         j, y = mp.besselj(order, x), mp.bessely(order, x)
         scale = mp.sqrt(mp.pi * x / 2)
@@ -400,12 +407,7 @@ CASES = {
     'i0_far': bessel_case(bessel_far(0), 11),
     'i1_near': bessel_case(bessel_near(1), 19),
     'i1_far': bessel_case(bessel_far(1), 11),
-    **{f'{name}{order}_{part}': (of(order, second), ONE, list(range(count)), mp.mpf(-1), mp.mpf(1), np.float64)
-       for order in (0, 1)
-       for name, part, of, second, count in (('j', 'near', oscillating_near, False, 17), ('y', 'near', oscillating_near, True, 17),
-                                             ('p', 'far', oscillating_far, False, 7), ('q', 'far', oscillating_far, True, 7))},
-    'lgamma': (gamma_middle, lambda z: 1 / gamma_middle(z), list(range(13)), mp.mpf(-0.5), mp.mpf(0.5), np.float64),
-    'digamma': (digamma_middle, lambda z: 1 / digamma_middle(z), list(range(13)), mp.mpf(-0.5), mp.mpf(0.5), np.float64),
+    'digamma': (digamma_middle, lambda z: 1 / digamma_middle(z), list(range(24)), mp.mpf(-0.5), mp.mpf(0.5), np.float64),
     # e**r, and 2 atanh(s) = 2 s P(s**2) for s up to 1/3, to nine digits (softplus_short)
     'exp_short': (mp.exp, lambda r: mp.exp(-r), list(range(8)), -LN2 / 2 * 1.002, LN2 / 2 * 1.002, np.float64),
     'atanh_short': (lambda z: mp.atanh(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))), ONE, list(range(6)),
@@ -424,6 +426,15 @@ CASES = {
     **{f'erfcx_{k}': erfcx_case(k) for k in range(32)},
     **{f'tanh_{k}': tanh_case(k) for k in range(27)},
     # ---- float64 ----
+    **{f'{name}{order}_{part}': (of(order, second), ONE, list(range(count)), mp.mpf(-1), mp.mpf(1), np.float64)
+       for order in (0, 1)
+       for name, part, of, second, count in (('y', 'near', oscillating_near, True, 14),
+                                             ('p', 'far', oscillating_far, False, 17), ('q', 'far', oscillating_far, True, 17))},
+    'j0_near': bessel_case(oscillating_near(0, False), 14),
+    'j1_near': bessel_case(oscillating_near(1, False), 12),
+    'lgamma': (gamma_middle, lambda z: 1 / gamma_middle(z), list(range(20)), mp.mpf(-0.5), mp.mpf(0.5), np.float64),
+    # erfinv(x) = x + x P(w) for w = -log(1 - x**2) < 5.5
+    'erfinv_center_f64': (lambda w: erfinv_of(w) - 1, lambda w: 1 / erfinv_of(w), list(range(23)), mp.mpf(0), mp.mpf(5.5), np.float64),
     'i0_far_f64': bessel_case(bessel_far(0), 25),
     'i1_far_f64': bessel_case(bessel_far(1), 25),
     **{f'erf_{k}_f64': erf_case(k) for k in range(16)},

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Bessel functions of the first and second kind for vectors of float32, computed in float64, and
-// modified ones of the second kind for vectors; orders 0 and 1. The numbers at formulas are those
-// of Abramowitz and Stegun, Handbook of Mathematical Functions; polynomials come from minimax.py.
+// Bessel functions of the first and second kind and modified ones of the second kind, orders 0 and
+// 1, for vectors of float64; float32 is computed so too. The numbers at formulas are those of
+// Abramowitz and Stegun, Handbook of Mathematical Functions; polynomials come from minimax.py.
 #pragma once
 
 #include "backend/common/bessel_more_math.h"
@@ -12,71 +12,89 @@ namespace tsr::cpu::TSR_ISA {
 
 // ---- Oscillating ones ----
 
-// J(x), of order 1 over x, for x**2 = 32 (1 + t) (minimax.py: j0_near, j1_near).
+// J(x), of order 1 over x, over x**2 - (its first zero)**2, for x**2 = 12.5 (1 + t) (minimax.py:
+// j0_near, j1_near).
 template <int kOrder>
-[[gnu::always_inline]] inline VD bessel_j_near(VD t) {
+[[gnu::always_inline]] inline VD bessel_j_quotient(VD t) {
   if constexpr (kOrder == 0)
-    return polynomial(t, 0.045829664859813768, 0.93030124729585717, -0.64846928308718366,
-                      -0.80808880766968716, 1.0383794611437211, -0.50746804584710004,
-                      0.14598884856759259, -0.028472718610882044, 0.0040580789891411714,
-                      -0.00044354592243115115, 3.8473197855557915e-05, -2.7177492236309038e-06,
-                      1.595610915025777e-07, -7.9153230837910556e-09, 3.3634447638993307e-10,
-                      -1.2433011478546109e-11, 4.0044674835616576e-13);
+    return polynomial(t, -0.057280804216345342, 0.074366304627553226, -0.032777862107890479,
+                      0.0073758943041960165, -0.0010134053469850019, 9.4144735807000966e-05,
+                      -6.319318618322724e-06, 3.2115623516694564e-07, -1.2795360168633939e-08,
+                      4.1056912429924396e-10, -1.0840781230460915e-11, 2.397250881753216e-13,
+                      -4.5085169913159153e-15, 7.2348380305761911e-17);
   else
-    return polynomial(t, -0.058143827955991073, 0.081058660385897957, 0.15151665143806634,
-                      -0.25959486528593029, 0.15858376432721938, -0.054745818212847221,
-                      0.012456814392255437, -0.0020290394945705996, 0.0002494945813909148,
-                      -2.404574865968697e-05, 1.8684525371846969e-06, -1.1967081867873945e-07,
-                      6.4312688106172994e-09, -2.9430137982850256e-10, 1.1610582607334649e-11,
-                      -4.0045727640377102e-13, 1.209744135496963e-14);
+    return polynomial(t, -0.015875954311645481, 0.013090777521810029, -0.0042402259933957218,
+                      0.00075525404329511588, -8.5929562320675453e-05, 6.814683895248244e-06,
+                      -3.9913811722354005e-07, 1.7995159761333642e-08, -6.4431256636401036e-10,
+                      1.8773974921846577e-11, -4.5448412082604118e-13, 9.2087683094183605e-15);
+}
+// The zero is in two parts, so that all digits of x beside it count.
+template <int kOrder>
+[[gnu::always_inline]] inline VD bessel_j_near(VD x, VD t) {
+  constexpr double kZero = kOrder == 0 ? 2.404825557695773 : 3.8317059702075125;
+  constexpr double kRest = kOrder == 0 ? -1.176691651530894e-16 : -1.5269184090088067e-16;
+  const VD value = ((x - VD(kZero)) - VD(kRest)) * (x + VD(kZero)) * bessel_j_quotient<kOrder>(t);
+  if constexpr (kOrder == 1) return value * x;
+  const VD square = x * x;  // near 0 the power series, which is 1 there
+  return select(square < VD(0x1p-18), horner(square, 1.0, -0.25, 0.015625), value);
 }
 // What Y(x), of order 1 over x, has beside 2 log(x) J(x) / pi and -2 / (pi x) (y0_near, y1_near).
 template <int kOrder>
 [[gnu::always_inline]] inline VD bessel_y_near(VD t) {
   if constexpr (kOrder == 0)
-    return polynomial(t, -0.38225065445942502, -0.82843589036045873, 1.6470964788745466,
-                      0.14412632369302475, -1.0775477338215995, 0.67217707834316787,
-                      -0.21895747096171619, 0.046367047681375125, -0.0070257410572713832,
-                      0.00080615860596163782, -7.2795418823658328e-05, 5.3213188103971928e-06,
-                      -3.2185078550354767e-07, 1.6390875015854304e-08, -7.1304550348306208e-10,
-                      2.6926937557209389e-11, -8.8417208100849986e-13);
+    return polynomial(t, 0.4837248578102995, -0.43265582228551253, -0.47057636552972876,
+                      0.38851639956570944, -0.11151682184328655, 0.017635345389338763,
+                      -0.0018028096665503857, 0.0001299462909208047, -6.9855043740762011e-06,
+                      2.9142206892481274e-07, -9.7209552088416017e-09, 2.6539972958999528e-10,
+                      -6.0499366754910037e-12, 1.1666748977296548e-13);
   else
-    return polynomial(t, 0.070759858821180049, -0.24337743079193114, 0.023367571720993584,
-                      0.23507209206669755, -0.19639839859930425, 0.078547869222425321,
-                      -0.01962875683309942, 0.0034224907399188495, -0.00044381734351150992,
-                      4.4674330126463715e-05, -3.6009998743338933e-06, 2.3804930420505363e-07,
-                      -1.3153322579421749e-08, 6.1696880296823032e-10, -2.4887492478485799e-11,
-                      8.760000973125887e-13, -2.6955748729057008e-14);
+    return polynomial(t, 0.13974939033568806, 0.091086508384484441, -0.16312020358118715,
+                      0.066346953547791077, -0.013433433740818165, 0.0016688031328635944,
+                      -0.00014141835794484215, 8.7330983048482307e-06, -4.1137780795309471e-07,
+                      1.5288901826647789e-08, -4.6013010748218807e-10, 1.1448943104734685e-11,
+                      -2.3977822480406629e-13, 4.2781349038131334e-15);
 }
-// P and x Q of Hankel's expansions (9.2.5 and 9.2.6) for x**2 = 128 / (1 + u).
+// P and x Q of Hankel's expansions (9.2.5 and 9.2.6) for x**2 = 50 / (1 + u).
 template <int kOrder>
 [[gnu::always_inline]] inline VD bessel_p_far(VD u) {
   if constexpr (kOrder == 0)
-    return polynomial(u, 0.99945727578816557, -0.00053636732218533695, 6.1374182210709524e-06,
-                      -2.0525094828776447e-07, 1.2794989684539854e-08, -1.258266682365715e-09,
-                      1.6678861886493248e-10);
+    return polynomial(u, 0.99863476590919908, -0.0013274931271998189, 3.4917305809197414e-05,
+                      -2.4599633493887658e-06, 2.975901350615916e-07, -5.0863932578063746e-08,
+                      1.1058037437417489e-08, -2.8729971782518164e-09, 8.5726808396616602e-10,
+                      -2.7700428323282182e-10, 9.5033916104326416e-11, -5.0839254144881057e-11,
+                      2.7443894388123115e-11, 2.9982311283972187e-12, -5.3564113904647597e-12,
+                      -6.0877544502638944e-12, 4.017675847900742e-12);
   else
-    return polynomial(u, 1.0009070262781756, 0.00089880494491598921, -7.9596970162558357e-06,
-                      2.4534196282275404e-07, -1.4699014598151373e-08, 1.4107165269741135e-09,
-                      -1.8407480345350017e-10);
+    return polynomial(u, 1.0022906462560661, 0.0022414632139165754, -4.5782806527728863e-05,
+                      2.978621134697593e-06, -3.4667195004513653e-07, 5.7916264812092665e-08,
+                      -1.2402422583544249e-08, 3.187556671633551e-09, -9.4331273618487709e-10,
+                      3.0311356973343777e-10, -1.0360759766285129e-10, 5.4822360150260496e-11,
+                      -2.9392714525516016e-11, -3.0731310305705166e-12, 5.624783581308376e-12,
+                      6.4779666812383932e-12, -4.2640011410068474e-12);
 }
 template <int kOrder>
 [[gnu::always_inline]] inline VD bessel_q_far(VD u) {
   if constexpr (kOrder == 0)
-    return polynomial(u, -0.12444091103557534, 0.0005466519445062267, -1.1817123845268627e-05,
-                      5.6836634629667184e-07, -4.5295854781713516e-08, 5.4018287447152359e-09,
-                      -8.2960818371612312e-10);
+    return polynomial(u, -0.12361496352611884, 0.0013142139729058729, -6.3387154398098156e-05,
+                      6.239113374295178e-06, -9.4098815948900081e-07, 1.887002000165177e-07,
+                      -4.6392217043496322e-08, 1.3313402988759387e-08, -4.32025579049371e-09,
+                      1.4745603987783153e-09, -5.2192041095217873e-10, 3.3103587023468115e-10,
+                      -1.9831969331324264e-10, -3.626985931804344e-11, 5.130207828524602e-11,
+                      4.7724195131953431e-11, -3.2978608446772925e-11);
   else
-    return polynomial(u, 0.37421499221901744, -0.00076971672374907634, 1.456962902451172e-05,
-                      -6.6321472461843189e-07, 5.130296399348377e-08, -5.9986240077335843e-09,
-                      9.0925253146781208e-10);
+    return polynomial(u, 0.3730474331740804, -0.0018648496218366842, 7.89809417509305e-05,
+                      -7.3699281643276091e-06, 1.0798860561680131e-06, -2.1266446951391152e-07,
+                      5.1635523822389851e-08, -1.4682038740699881e-08, 4.7301137455044957e-09,
+                      -1.6073189657225704e-09, 5.6754005198273001e-10, -3.5556216615794014e-10,
+                      2.1160105619822664e-10, 3.7749049746831163e-11, -5.3917667910883287e-11,
+                      -5.067880567972206e-11, 3.4930989425950425e-11);
 }
 
-// J(a), or with kSecond Y(a), for a > 8, by the sine and the cosine of a - (2 kOrder + 1) pi / 4.
+// J(a), or with kSecond Y(a), for a > 5, by the sine and the cosine of a - (2 kOrder + 1) pi / 4.
 template <int kOrder, bool kSecond>
 [[gnu::always_inline]] inline VD oscillating_beyond(VD a) {
-  const VD inverse = VD(1.0) / at_least(a, VD(8.0));
-  const VD u = fma(VD(128.0) * inverse, inverse, VD(-1.0));
+  const VD inverse = VD(1.0) / at_least(a, VD(5.0));
+  const VD u = fma(VD(50.0) * inverse, inverse, VD(-1.0));
   const VD p = bessel_p_far<kOrder>(u);
   const VD q = bessel_q_far<kOrder>(u) * inverse;
   const VD sine = sin(a);
@@ -90,16 +108,15 @@ template <int kOrder, bool kSecond>
   return select(a == VD(kInfinity), VD(0.0), value);
 }
 template <int kOrder, bool kSecond>
-[[gnu::noinline]] VD oscillating_short(VD x) {
+[[gnu::noinline]] VD oscillating(VD x) {
   const VD a = abs(x);
-  const Mask<double> far = a > VD(8.0);
-  const VD low = at_most(a, VD(8.0));
-  const VD t = fma(low, low * VD(0.03125), VD(-1.0));
-  const VD factor = kOrder == 0 ? VD(1.0) : low;
-  VD value = bessel_j_near<kOrder>(t) * factor;
+  const Mask<double> far = a > VD(5.0);
+  const VD low = at_most(a, VD(5.0));
+  const VD t = fma(low, low * VD(0.08), VD(-1.0));
+  VD value = bessel_j_near<kOrder>(low, t);
   if constexpr (kSecond) {
     const VD pole = kOrder == 0 ? VD(0.0) : VD(1.0) / low;
-    const VD rest = bessel_y_near<kOrder>(t) * factor;
+    const VD rest = bessel_y_near<kOrder>(t) * (kOrder == 0 ? VD(1.0) : low);
     value = fma(VD(0.63661977236758134), fma(log(low), value, -pole), rest);
   }
   if (any(far)) value = select(far, oscillating_beyond<kOrder, kSecond>(a), value);
@@ -178,7 +195,7 @@ template <int kOrder, bool kScaled>
 }
 
 // sin(x) / x
-[[gnu::noinline]] inline VD spherical_short(VD x) {
+[[gnu::noinline]] inline VD spherical(VD x) {
   const VD value = select(abs(x) == VD(kInfinity), VD(0.0), sin(x) / x);
   return select(x == VD(0.0), VD(1.0), value);
 }
@@ -186,16 +203,28 @@ template <int kOrder, bool kScaled>
 // ---- By their names; the long functions above are called, not copied ----
 
 [[gnu::always_inline]] inline VF bessel_j0(VF x) {
-  return narrow(each_half(widen(x), oscillating_short<0, false>));
+  return narrow(each_half(widen(x), oscillating<0, false>));
+}
+[[gnu::always_inline]] inline VD bessel_j0(VD x) {
+  return oscillating<0, false>(x);
 }
 [[gnu::always_inline]] inline VF bessel_j1(VF x) {
-  return narrow(each_half(widen(x), oscillating_short<1, false>));
+  return narrow(each_half(widen(x), oscillating<1, false>));
+}
+[[gnu::always_inline]] inline VD bessel_j1(VD x) {
+  return oscillating<1, false>(x);
 }
 [[gnu::always_inline]] inline VF bessel_y0(VF x) {
-  return narrow(each_half(widen(x), oscillating_short<0, true>));
+  return narrow(each_half(widen(x), oscillating<0, true>));
+}
+[[gnu::always_inline]] inline VD bessel_y0(VD x) {
+  return oscillating<0, true>(x);
 }
 [[gnu::always_inline]] inline VF bessel_y1(VF x) {
-  return narrow(each_half(widen(x), oscillating_short<1, true>));
+  return narrow(each_half(widen(x), oscillating<1, true>));
+}
+[[gnu::always_inline]] inline VD bessel_y1(VD x) {
+  return oscillating<1, true>(x);
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> modified_bessel_k0(Vec<T> x) {
@@ -214,7 +243,10 @@ template <class T>
   return bessel_k<1, true>(x);
 }
 [[gnu::always_inline]] inline VF spherical_bessel_j0(VF x) {
-  return narrow(each_half(widen(x), spherical_short));
+  return narrow(each_half(widen(x), spherical));
+}
+[[gnu::always_inline]] inline VD spherical_bessel_j0(VD x) {
+  return spherical(x);
 }
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The logarithm of the gamma function and the incomplete gamma functions for vectors; float64 goes
-// one lane at a time (gamma_math.h).
+// The logarithm of the gamma function and the incomplete gamma functions for vectors.
 #pragma once
 
 #include "backend/common/gamma_math.h"
@@ -11,37 +10,37 @@ namespace tsr::cpu::TSR_ISA {
 
 // ---- The logarithm ----
 
-[[gnu::always_inline]] inline VD lgamma(VD x) {
-  return by_lane(x, [](double lane) { return math::log_gamma(lane); });
-}
 // log Γ(1 + a) for 0 <= a <= 1, with all digits at both zeros (minimax.py: lgamma).
 [[gnu::always_inline]] inline VD log_gamma_middle(VD a) {
   return a * (a - VD(1.0)) *
-         polynomial(a - VD(0.5), 0.48312895054218752, -0.14595989572738025, 0.06291140060979819,
-                    -0.03130850822483789, 0.016797127842591669, -0.0094249684142374453,
-                    0.0054457710554302813, -0.0032208625101210241, 0.0019305598613784951,
-                    -0.0011077590644323662, 0.00066842708650451783, -0.00060755749656092573,
-                    0.00038760859501621632);
+         polynomial(a - VD(0.5), 0.48312895054098087, -0.14595989591430591, 0.062911401074582082,
+                    -0.031308487501056047, 0.016797098628939522, -0.0094256224446341054,
+                    0.005446457958639999, -0.0032120742268808393, 0.001922913205918449,
+                    -0.0011644112681141827, 0.00071156545622997106, -0.00043803627635240742,
+                    0.00027089208733637409, -0.00016856490668984694, 0.00010772714501966673,
+                    -6.7962613554103395e-05, 3.4963931549239599e-05, -2.1436957418886995e-05,
+                    2.8362868129675027e-05, -1.8570677945492825e-05);
 }
-// For 0 < x < 2**126: below 8 downwards or upwards into [1, 2] by Γ(x + 1) = x Γ(x), where log Γ(z)
-// is (z - 1) (z - 2) times a polynomial (minimax.py: lgamma), so that both zeros keep their digits;
-// beyond by Stirling's series (Abramowitz and Stegun, Handbook of Mathematical Functions, 6.1.41).
-[[gnu::always_inline]] inline VD log_gamma_right(VD x) {
+// For x > 0: below 8 downwards or upwards into [1, 2] by Γ(x + 1) = x Γ(x), where log Γ(1 + a) is
+// a (a - 1) times a polynomial (minimax.py: lgamma), so that both zeros keep their digits; beyond
+// by Stirling's series (Abramowitz and Stegun, Handbook of Mathematical Functions, 6.1.41).
+[[gnu::noinline]] inline VD log_gamma_right(VD x) {
   const Mask<double> large = x >= VD(8.0);
   const Mask<double> below = x < VD(1.0);
-  VD z = select(below, x + VD(1.0), at_most(x, VD(8.0)));
+  VD a = select(below, x, at_most(x, VD(8.0)) - VD(1.0));
   VD factor(1.0);
   for (int step = 0; step < 6; ++step) {
-    const Mask<double> above = z > VD(2.0);
-    const VD lower = z - VD(1.0);
-    factor = select(above, factor * lower, factor);
-    z = select(above, lower, z);
+    const Mask<double> above = a > VD(1.0);
+    factor = select(above, factor * a, factor);
+    a = select(above, a - VD(1.0), a);
   }
   const VD logarithm = log(select(large, x, select(below, x, factor)));
-  const VD middle = log_gamma_middle(z - VD(1.0));
+  const VD middle = log_gamma_middle(a);
   const VD w = VD(1.0) / x;
-  const VD series = w * horner(w * w, 0.083333333333333333, -0.0027777777777777778,
-                               0.00079365079365079365, -0.00059523809523809524);
+  const VD series =
+      w * horner(w * w, 0.083333333333333333, -0.0027777777777777778, 0.00079365079365079365,
+                 -0.00059523809523809524, 0.00084175084175084175, -0.0019175269175269175,
+                 0.0064102564102564103, -0.029550653594771242, 0.17964437236883057);
   const VD half_log_2pi(0.91893853320467274);
   const VD far = fma(x - VD(0.5), logarithm, half_log_2pi - x) + series;
   return select(large, far, select(below, middle - logarithm, middle + logarithm));
@@ -63,17 +62,27 @@ namespace tsr::cpu::TSR_ISA {
   const VF found = narrow(each_half(widen(x), log_gamma_short));
   return select(abs(x) == VF(kInfinity), abs(x), found);
 }
+[[gnu::always_inline]] inline VD lgamma(VD x) {
+  const Mask<double> served = (x > VD(0.0)) & (x < VD(1e305));
+  return patch_lanes(!served, log_gamma_right(select(served, x, VD(1.0))), x,
+                     [](double lane) { return math::log_gamma(lane); });
+}
 
 // ---- The incomplete gamma functions ----
 
-// For float32, where a and x are of ordinary size, by the formulas of gamma_math.h: the factor's
-// logarithm has digits to spare there. Every formula runs for the lanes that it serves; the others
-// get arguments at which it ends at once.
+// Where a and x are of ordinary size, by the formulas of gamma_math.h: the factor's logarithm has
+// digits to spare there. Every formula runs for the lanes that it serves; the others get arguments
+// at which it ends at once.
 
-inline constexpr double kGammaEpsilon = 1e-10;
+struct GammaPrecision {
+  double epsilon;  // of series and fraction
+  double most;     // the orders below it have a vector form
+};
 
-// P over its factor; four terms have one denominator.
-[[gnu::always_inline]] inline VD lower_gamma_series(VD a, VD x) {
+// P over its factor; four terms have one denominator. A lane that is done keeps its sum, so that it
+// does not depend on the others.
+[[gnu::always_inline]] inline VD lower_gamma_series(VD a, VD x, double epsilon) {
+  Mask<double> open = x == x;
   VD sum(1.0);
   VD term(1.0);
   VD d = a + VD(1.0);
@@ -84,22 +93,24 @@ inline constexpr double kGammaEpsilon = 1e-10;
     const VD d4 = d + VD(3.0);
     const VD last = d3 * d4;
     const VD scale = term / (d * d2 * last);
-    sum = fma(x * fma(x, fma(x, d4 + x, last), d2 * last), scale, sum);
+    const VD next = fma(x * fma(x, fma(x, d4 + x, last), d2 * last), scale, sum);
+    sum = select(open, next, sum);
     term = scale * fourth;
     d = d + VD(4.0);
-  } while (any(term * x > VD(kGammaEpsilon) * sum * (d - x)));
+    open = open & (term * x > VD(epsilon) * sum * (d - x));
+  } while (any(open));
   return sum;
 }
 
 // Q over its factor. Numerators and denominators of the fraction are divided once in four steps.
-[[gnu::always_inline]] inline VD upper_gamma_fraction(VD a, VD x) {
+[[gnu::always_inline]] inline VD upper_gamma_fraction(VD a, VD x, double epsilon) {
   VD b = x + VD(1.0) - a;
   VD top(1.0);
   VD top_before(0.0);
   VD bottom = b;
   VD bottom_before(1.0);
+  Mask<double> open = x == x;
   VD value(0.0);
-  VD before;
   VD k(0.0);
   do {
     for (int step = 0; step < 4; ++step) {
@@ -118,9 +129,11 @@ inline constexpr double kGammaEpsilon = 1e-10;
     bottom = bottom * scale;
     top_before = top_before * scale;
     bottom_before = bottom_before * scale;
-    before = value;
-    value = top / bottom;
-  } while (any(abs(value - before) > VD(kGammaEpsilon) * value));
+    const VD next = top / bottom;
+    const Mask<double> changed = abs(next - value) > VD(epsilon) * next;
+    value = select(open, next, value);
+    open = open & changed & (k < VD(1000.0));
+  } while (any(open));
   return a * value;
 }
 
@@ -128,7 +141,7 @@ inline constexpr double kGammaEpsilon = 1e-10;
 [[gnu::always_inline]] inline VD upper_gamma_near_zero(VD a, VD x, VD log_x) {
   VD term(1.0);
   VD sum(0.0);
-  for (int n = 1; n < 14; ++n) {
+  for (int n = 1; n < 20; ++n) {
     term = term * x * VD(-1.0 / n);
     sum = sum + term / (a + VD(n));
   }
@@ -159,10 +172,10 @@ template <bool kUpper>
 
 // P or Q; all callers share one copy, because it is long.
 template <bool kUpper>
-[[gnu::noinline]] VD incomplete_gamma_short(VD given_a, VD given_x) {
+[[gnu::noinline]] VD incomplete_gamma(VD given_a, VD given_x, GammaPrecision precision) {
   const Mask<double> valid = (given_a >= VD(0.0)) & (given_x >= VD(0.0));
   const Mask<double> served =
-      valid & (given_a > VD(0.0)) & (given_a < VD(1e4)) & (given_x < VD(1e5));
+      valid & (given_a > VD(0.0)) & (given_a < VD(precision.most)) & (given_x < VD(1e5));
   const VD a = select(served, given_a, VD(1.0));
   const VD x = select(served, given_x, VD(0.5));
   const Mask<double> about =
@@ -173,7 +186,7 @@ template <bool kUpper>
   const VD factor = exp(a * log_x - x - log_gamma_right(a + VD(1.0)));
   VD value(0.0);
   if (any(left)) {
-    const VD lower = factor * lower_gamma_series(a, select(left, x, VD(0.0)));
+    const VD lower = factor * lower_gamma_series(a, select(left, x, VD(0.0)), precision.epsilon);
     value = kUpper ? VD(1.0) - lower : lower;
     if constexpr (kUpper) {
       const Mask<double> small = (x < VD(1.1)) & (a < VD(0.5)) & left;
@@ -185,8 +198,8 @@ template <bool kUpper>
     }
   }
   if (any(right)) {
-    const VD upper =
-        factor * upper_gamma_fraction(select(right, a, VD(1.0)), select(right, x, VD(2.0)));
+    const VD upper = factor * upper_gamma_fraction(select(right, a, VD(1.0)),
+                                                   select(right, x, VD(2.0)), precision.epsilon);
     value = select(right, kUpper ? upper : VD(1.0) - upper, value);
   }
   if (any(about)) {
@@ -197,17 +210,23 @@ template <bool kUpper>
   return patch_lanes(valid & !served, value, given_a, given_x,
                      [](double p, double q) { return math::incomplete_gamma<kUpper>(p, q); });
 }
-[[gnu::always_inline]] inline VD igamma(VD a, VD x) {
-  return by_lane(a, x, [](double p, double q) { return math::incomplete_gamma<false>(p, q); });
+template <bool kUpper>
+[[gnu::always_inline]] inline VD incomplete_gamma_of(VD a, VD x) {
+  return incomplete_gamma<kUpper>(a, x, {4e-16, 10});
 }
-[[gnu::always_inline]] inline VD igammac(VD a, VD x) {
-  return by_lane(a, x, [](double p, double q) { return math::incomplete_gamma<true>(p, q); });
+template <bool kUpper>
+[[gnu::always_inline]] inline VF incomplete_gamma_of(VF a, VF x) {
+  return narrow(each_half(widen(a), widen(x), [](VD p, VD q) {
+    return incomplete_gamma<kUpper>(p, q, {1e-10, 1e4});
+  }));
 }
-[[gnu::always_inline]] inline VF igamma(VF a, VF x) {
-  return narrow(each_half(widen(a), widen(x), incomplete_gamma_short<false>));
+template <class T>
+[[gnu::always_inline]] inline Vec<T> igamma(Vec<T> a, Vec<T> x) {
+  return incomplete_gamma_of<false>(a, x);
 }
-[[gnu::always_inline]] inline VF igammac(VF a, VF x) {
-  return narrow(each_half(widen(a), widen(x), incomplete_gamma_short<true>));
+template <class T>
+[[gnu::always_inline]] inline Vec<T> igammac(Vec<T> a, Vec<T> x) {
+  return incomplete_gamma_of<true>(a, x);
 }
 
 }  // namespace tsr::cpu::TSR_ISA

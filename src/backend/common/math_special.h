@@ -56,102 +56,120 @@ template <class Fn>
   }
   const VD distance = (z - VD(1.4616321449683622)) - VD(9.549995429965697e-17);
   const VD middle =
-      distance * polynomial(z - VD(1.5), 0.95105587604358333, -0.42362741858206837,
-                            0.24054247905800186, -0.14840522262360351, 0.094989082056050764,
-                            -0.061912679241868503, 0.040751836639773449, -0.027102677222135444,
-                            0.018012619282239326, -0.011092849662762137, 0.0073095745211068435,
-                            -0.0077017377406749323, 0.0052309753847895966);
+      distance *
+      polynomial(z - VD(1.5), 0.95105587603183284, -0.42362742128146047, 0.24054248424078736,
+                 -0.14840492305391831, 0.094988724452828438, -0.061922133271584578,
+                 0.04076083394472238, -0.026975796847780942, 0.01790724819293197,
+                 -0.011908215078577662, 0.0079270241244094458, -0.0052800193594607836,
+                 0.0035180794194439608, -0.0023446339212754236, 0.0015635728722363932,
+                 -0.0010423727782752237, 0.00068994827889006047, -0.00045946365114869482,
+                 0.00032687685452999264, -0.00021927272501858915, 9.1615839471006444e-05,
+                 -5.8902072744749534e-05, 0.00012239564956469137, -8.3111252666544829e-05);
   const VD w = VD(1.0) / select(large, x, bottom);
   const VD square = w * w;
-  const VD series = square * horner(square, 0.083333333333333333, -0.0083333333333333333,
-                                    0.003968253968253968, -0.0041666666666666667);
+  const VD series =
+      square * horner(square, 0.083333333333333333, -0.0083333333333333333, 0.003968253968253968,
+                      -0.0041666666666666667, 0.0075757575757575758, -0.021092796092796093,
+                      0.083333333333333333, -0.44325980392156863, 3.0539543302701198);
   const VD far = log(x) - VD(0.5) * w - series;
   return select(large, far, fma(top, w, middle));
 }
-// Left of 0 by ψ(x) = ψ(1 - x) - pi / tan(pi x), where the difference is not near 0.
-[[gnu::always_inline]] inline VD digamma_short(VD x) {
+// Left of 0 by ψ(x) = ψ(1 - x) - pi / tan(pi x). Its callers share one copy.
+[[gnu::noinline]] inline VD digamma(VD x) {
   const Mask<double> left = x < VD(0.0);
   VD value = digamma_right(select(left, VD(1.0) - x, x));
   if (any(left)) {
     const VD rest = x - round_even(x);
     value = select(left, value - VD(2 * kHalfPi) / tan(rest * VD(2 * kHalfPi)), value);
     value = select(left & (rest == VD(0.0)), VD(kNaN), value);
-    value = patch_lanes(left & (abs(value) < VD(0.02)), value, x,
-                        [](double lane) { return math::digamma_of(lane); });
   }
   return select(x == VD(0.0), with_sign(VD(kInfinity), -x), value);
 }
 [[gnu::always_inline]] inline VF digamma(VF x) {
-  return narrow(each_half(widen(x), digamma_short));
+  return narrow(each_half(widen(x), [](VD wide) { return digamma(wide); }));
 }
-[[gnu::always_inline]] inline VD digamma(VD x) {
-  return by_lane(x, [](double lane) { return math::digamma_of(lane); });
-}
-// (-1)**(n + 1) n! zeta(n + 1, x) for x > 0 and orders n up to 4: the first terms of the sum, then
-// the Euler-Maclaurin formula (special_math.h: zeta_right), with the powers as products; to 1e-9.
-[[gnu::noinline]] inline VD polygamma_right(VD x, int order) {
-  constexpr double kBernoulli[] = {0.08333333333333333,    -0.001388888888888889,
-                                   3.306878306878307e-05,  -8.267195767195768e-07,
-                                   2.08767569878681e-08,   -5.284190138687493e-10,
-                                   1.3382536530684679e-11, -3.3896802963225827e-13};
-  const auto term_of = [order](VD w) {
+// (-1)**(n + 1) n! zeta(n + 1, x) for x > 0 and orders n up to 4: the first terms of the sum, two
+// for each division, then the Euler-Maclaurin formula (special_math.h: zeta_right), with the powers
+// as products. Its callers share one copy.
+struct PolygammaLength {
+  double enough;  // where the formula serves
+  int terms;      // of it
+};
+[[gnu::noinline]] inline VD polygamma_right(VD x, int order, PolygammaLength length) {
+  constexpr double kBernoulli[] = {
+      0.08333333333333333,    -0.001388888888888889,   3.306878306878307e-05,
+      -8.267195767195768e-07, 2.08767569878681e-08,    -5.284190138687493e-10,
+      1.3382536530684679e-11, -3.3896802963225827e-13, 8.586062056277845e-15,
+      -2.174868698558062e-16, 5.5090028283602295e-18,  -1.3954464685812522e-19};
+  const auto power_of = [order](VD w) {
     VD power = w;
-    for (int k = 0; k < order; ++k) power = power * w;
+    for (int k = 1; k < order; ++k) power = power * w;
     return power;
   };
-  const VD enough(6.0);
+  const VD enough(length.enough);
   VD sum(0.0);
   for (Mask<double> below = x < enough; any(below); below = x < enough) {
-    sum = sum + select(below, term_of(VD(1.0) / x), VD(0.0));
-    x = select(below, x + VD(1.0), x);
+    const VD next = x + VD(1.0);
+    const VD power = power_of(x) * x;
+    const VD next_power = power_of(next) * next;
+    sum = sum + select(below, (power + next_power) / (power * next_power), VD(0.0));
+    x = select(below, x + VD(2.0), x);
   }
   const VD w = VD(1.0) / x;
-  const VD term = term_of(w);
-  const double s = order + 1;
-  sum = sum + term * fma(x, VD(1.0 / order), VD(0.5));
-  VD power = term * w;
-  double factor = s;
+  const VD head = power_of(w);
+  VD power = head * w;
+  VD tail = VD(0.5) * power;
+  double factor = order + 1;
   double size = 1;
-  for (int j = 0; j < 8; ++j) {
-    sum = fma(power, VD(kBernoulli[j] * factor), sum);
-    factor *= (s + 2 * j + 1) * (s + 2 * j + 2);
-    power = power * (w * w);
+  for (int j = 0; j < length.terms; ++j) {
+    power = power * w;
+    tail = fma(power, VD(kBernoulli[j] * factor), tail);
+    factor *= (order + 2 * j + 2) * (order + 2 * j + 3);
+    power = power * w;
   }
   for (int k = 2; k <= order; ++k) size *= k;
+  sum = sum + fma(head, VD(1.0 / order), tail);
   return sum * VD(order % 2 == 0 ? -size : size);
 }
 // Left of 0, but for whole numbers, by ψ'(x) + ψ'(1 - x) = (π / sin πx)**2 for order 1 (Abramowitz
 // and Stegun, 6.4.7), else by the sum over all numbers (special_math.h: zeta_of).
-[[gnu::noinline]] inline VD polygamma_short(VD x, int order) {
+[[gnu::noinline]] inline VD polygamma_anywhere(VD x, int order, PolygammaLength length) {
   const Mask<double> left = x < VD(0.0);
-  if (!any(left)) return polygamma_right(x, order);
+  if (!any(left)) return polygamma_right(x, order, length);
+  const VD rest = x - round_even(x);
+  const VD mirrored = select(left, VD(1.0) - x, x);
   if (order == 1) {
-    const VD value = polygamma_right(select(left, VD(1.0) - x, x), 1);
-    const VD ratio = VD(2 * kHalfPi) / sin((x - round_even(x)) * VD(2 * kHalfPi));
+    const VD value = polygamma_right(mirrored, 1, length);
+    const VD ratio = VD(2 * kHalfPi) / sin(rest * VD(2 * kHalfPi));
     return select(left, fma(ratio, ratio, -value), value);
   }
-  const VD fraction = x - floor(x);
-  const VD value = polygamma_right(select(left, fraction, x), order);
-  const VD safe = select(left, fraction, VD(0.5));
-  const VD rest = polygamma_right(VD(1.0) - safe, order) -
-                  polygamma_right(VD(1.0) - select(left, x, VD(0.5)), order);
-  return select(left, order % 2 == 0 ? value - rest : value + rest, value);
+  const Mask<double> above = rest > VD(0.0);
+  const VD fraction = select(above, rest, VD(1.0) + rest);
+  const VD other = select(above, VD(1.0) - rest, -rest);
+  const VD value = polygamma_right(select(left, fraction, x), order, length);
+  const VD difference = polygamma_right(select(left, other, VD(1.0)), order, length) -
+                        polygamma_right(mirrored, order, length);
+  const VD whole = order % 2 == 0 ? value - difference : value + difference;
+  return select(left, whole, value);
 }
-[[gnu::always_inline]] inline VD polygamma(VD x, VD order) {
-  return by_lane(x, order, [](double lane, double n) { return math::polygamma_of(lane, n); });
+[[gnu::always_inline]] inline VF polygamma_of_order(VF x, int order) {
+  return narrow(each_half(widen(x), [order](VD wide) {
+    return polygamma_anywhere(wide, order, {6.0, 8});
+  }));
 }
-[[gnu::always_inline]] inline VF polygamma(VF x, VF order) {
+[[gnu::always_inline]] inline VD polygamma_of_order(VD x, int order) {
+  return polygamma_anywhere(x, order, {8.0 + order, 12});
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> polygamma(Vec<T> x, Vec<T> order) {
+  using V = Vec<T>;
   constexpr int kMost = 4;
-  const auto n = static_cast<int>(at_most(at_least(order, VF(0.0)), VF(kMost)).v[0]);
-  const auto lane_by_lane = [](float lane, float m) {
-    return static_cast<float>(math::polygamma_of(lane, m));
-  };
-  if (n == 0 || any(order != VF(n))) return by_lane(x, order, lane_by_lane);
-  const Mask<float> left = (x < VF(0.0)) & (x != floor(x));
-  const Mask<float> served = ((x > VF(0.0)) & (x < VF(1e30))) | left;
-  const VF safe = select(served, x, VF(1.0));
-  const VF value =
-      narrow(each_half(widen(safe), [n](VD wide) { return polygamma_short(wide, n); }));
+  const auto n = static_cast<int>(at_most(at_least(order, V(0.0)), V(kMost)).v[0]);
+  const auto lane_by_lane = [](T lane, T m) { return static_cast<T>(math::polygamma_of(lane, m)); };
+  if (n == 0 || any(order != V(n))) return by_lane(x, order, lane_by_lane);
+  const V size = abs(x);
+  const Mask<T> served = (size > V(1e-37)) & (size < V(1e30)) & ((x > V(0.0)) | (x != floor(x)));
+  const V value = polygamma_of_order(select(served, x, V(1.0)), n);
   return patch_lanes(!served, value, x, order, lane_by_lane);
 }
 // As math::normal_deviate (special_math.h), for `tail` from 0 to 1/2.
@@ -168,11 +186,6 @@ template <class Fn>
   }
   return value;
 }
-[[gnu::always_inline]] inline VD erfinv(VD x) {
-  const VD a = abs(x);
-  const VD deviate = normal_deviate(VD(0.5) * x, VD(0.5) * (VD(1.0) - a));
-  return select(a <= VD(1.0), deviate * VD(0.7071067811865476), VD(kNaN));
-}
 [[gnu::always_inline]] inline VD ndtri(VD p) {
   const VD deviate = normal_deviate(p - VD(0.5), at_most(p, VD(1.0) - p));
   return select((p >= VD(0.0)) & (p <= VD(1.0)), deviate, VD(kNaN));
@@ -182,8 +195,8 @@ template <class Fn>
 }
 // In terms of w = -log(1 - x**2), as Giles does, Approximating the erfinv function (GPU Computing
 // Gems, Jade edition, 2011); the polynomials are ours (minimax.py: erfinv_center_f32,
-// erfinv_tail_f32), less 1, so that x is added without an error. The errors of w have little
-// effect: erfinv(x) / x grows as its root.
+// erfinv_tail_f32, erfinv_center_f64), less 1, so that x is added without an error. The errors of w
+// have little effect: erfinv(x) / x grows as its root.
 [[gnu::always_inline]] inline VF erfinv(VF x) {
   const VF w = -log((VF(1.0) - x) * (VF(1.0) + x));
   VF factor = horner(at_most(w, VF(5.0)), -0.113773048, 0.232013553, 0.0115503352, -0.00233854051,
@@ -201,8 +214,27 @@ template <class Fn>
   const VF value = with_sign(fma(x, factor, x), x);  // the sum loses the sign of -0
   return select(abs(x) == VF(1.0), x * VF(kInfinity), value);
 }
-// float32 in float64, which holds a and the power: rounded once. float64 by multiplication where
-// nothing is rounded, else lane by lane. (An infinite power has no value against 0 or infinity.)
+[[gnu::always_inline]] inline VD erfinv(VD x) {
+  const VD w = -log((VD(1.0) - x) * (VD(1.0) + x));
+  const VD factor =
+      polynomial(w, -0.11377307454724198, 0.23201366653465258, 0.0115493420383327,
+                 -0.0023351016424036229, -0.00012804328889605985, 4.6611418284769117e-05,
+                 2.0200494670769624e-06, -1.0126711841303608e-06, -3.7130999388772995e-08,
+                 2.2620824709080858e-08, 8.9223438709028574e-10, -6.081278364103257e-10,
+                 2.2371858853569819e-11, -7.8840367759871205e-13, 3.3345542971336885e-12,
+                 -5.9358313596824859e-13, -7.8164748871780456e-14, 4.5979332162033435e-14,
+                 -8.6063350262113908e-15, 9.2530115880085792e-16, -6.1183961814486829e-17,
+                 2.3398033836848919e-18, -4.0016218601505156e-20);
+  VD value = with_sign(fma(x, factor, x), x);
+  const Mask<double> tail = w >= VD(5.5);
+  if (any(tail)) {
+    const VD deviate = normal_deviate(VD(0.5) * x, VD(0.5) * (VD(1.0) - abs(x)));
+    value = select(tail, deviate * VD(kSqrtHalf), value);
+  }
+  return select(abs(x) <= VD(1.0), value, VD(kNaN));
+}
+// float32 in float64, which holds a and the power: rounded once. float64 where both are far from
+// the ends of its range, else lane by lane. (An infinite power has no value against 0 or infinity.)
 [[gnu::always_inline]] inline VF ldexp(VF a, VF b) {
   return narrow(each_half(widen(a), widen(b), [](VD x, VD y) {
     const VD limited = at_most(at_least(y, VD(-400.0)), VD(400.0));
@@ -212,25 +244,10 @@ template <class Fn>
 [[gnu::always_inline]] inline VD ldexp(VD a, VD b) {
   const VD limited = at_most(at_least(b, VD(-400.0)), VD(400.0));
   const VD size = abs(a);
-  const Mask<double> exact =
-      (b == limited) & (round_even(b) == b) & (size > VD(0x1p-500)) & (size < VD(0x1p500));
-  return patch_lanes(!exact, a * power_of_two(limited), a, b,
+  const Mask<double> served =
+      (b == limited) & (((size > VD(0x1p-500)) & (size < VD(0x1p500))) | (size == VD(0.0)));
+  return patch_lanes(!served, a * exp2(limited), a, b,
                      [](double x, double y) { return math::ldexp_of(x, y); });
-}
-[[gnu::always_inline]] inline VD bessel_j0(VD x) {
-  return in_double(x, [](double lane) { return math::bessel_j<0>(lane); });
-}
-[[gnu::always_inline]] inline VD bessel_j1(VD x) {
-  return in_double(x, [](double lane) { return math::bessel_j<1>(lane); });
-}
-[[gnu::always_inline]] inline VD bessel_y0(VD x) {
-  return in_double(x, [](double lane) { return math::bessel_y<0>(lane); });
-}
-[[gnu::always_inline]] inline VD bessel_y1(VD x) {
-  return in_double(x, [](double lane) { return math::bessel_y<1>(lane); });
-}
-[[gnu::always_inline]] inline VD spherical_bessel_j0(VD x) {
-  return in_double(x, [](double lane) { return math::spherical_bessel_j(lane); });
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> zeta(Vec<T> x, Vec<T> y) {

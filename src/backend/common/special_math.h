@@ -97,16 +97,19 @@ template <class V, int N>
 }
 
 // Left of 0, where only whole s give real numbers: the sum over all whole numbers has period 1, so
-// zeta(s, q) = zeta(s, f) + (-1)**s (zeta(s, 1 - f) - zeta(s, 1 - q)) with f = q - floor q.
+// zeta(s, q) = zeta(s, f) + (-1)**s (zeta(s, 1 - f) - zeta(s, 1 - q)) with f = q - floor q. Both
+// fractions keep the digits of the distance to a whole number.
 [[maybe_unused]] TSR_HD_CALL static double zeta_of(double s, double q) {
   if (s != s || q != q || s < 1) return kSpecialNaN;
   if (s == 1) return kSpecialInfinity;
   if (q > 0) return zeta_right(s, q);
-  const double fraction = q - ::floor(q);
-  if (q == -kSpecialInfinity || (fraction != 0 && s != ::floor(s))) return kSpecialNaN;
-  if (fraction == 0) return kSpecialInfinity;
+  const double rest = q - ::round(q);
+  if (q == -kSpecialInfinity || (rest != 0 && s != ::floor(s))) return kSpecialNaN;
+  if (rest == 0) return kSpecialInfinity;
+  const double fraction = rest > 0 ? rest : 1 + rest;
+  const double other = rest > 0 ? 1 - rest : -rest;
   const double sign = ::fmod(s, 2.0) == 0 ? 1 : -1;
-  return zeta_right(s, fraction) + sign * (zeta_right(s, 1 - fraction) - zeta_right(s, 1 - q));
+  return zeta_right(s, fraction) + sign * (zeta_right(s, other) - zeta_right(s, 1 - q));
 }
 
 // (-1)**(n + 1) n! zeta(n + 1, x)

@@ -52,6 +52,22 @@ Wide normal_cdf(Wide x) {
   return (std::erfc(u) + derivative * lost) / 2;
 }
 
+// The zero of erf(y) - x by Newton's method, for large x of erfc(y) - (1 - x), from the side where
+// it does not overshoot.
+Wide erfinv(Wide x) {
+  const Wide size = std::abs(x);
+  if (!(size < 1)) return size == 1 ? x * std::numeric_limits<Wide>::infinity() : std::nanl("");
+  const bool far = size > 0.5L;
+  Wide y = far ? 0.4L : size;
+  for (int step = 0; step < 100; ++step) {
+    const Wide excess = far ? 1 - size - std::erfc(y) : std::erf(y) - size;
+    const Wide change = excess * std::exp(y * y) / 1.12837916709551257389615890312154517169L;
+    y -= change;
+    if (std::abs(change) <= y * 0x1p-63L) break;
+  }
+  return std::copysign(y, x);
+}
+
 struct Case {
   double low, high;  // of the densely tested range
   Function<double> function;
@@ -80,6 +96,8 @@ const Case kCases[] = {
     {-40, 40, {UnaryOp::kSigmoid, "sigmoid", 2, sigmoid}},
     {-6, 6, {UnaryOp::kErf, "erf", 2, [](Wide x) { return std::erf(x); }}},
     {-6, 27, {UnaryOp::kErfc, "erfc", 4, [](Wide x) { return std::erfc(x); }}},
+    {-1, 1, {UnaryOp::kErfinv, "erfinv", 5, erfinv}},
+    {0, 20, {UnaryOp::kLgamma, "lgamma", 5, [](Wide x) { return std::lgamma(x); }}},
     {-40, 40, {UnaryOp::kSilu, "silu", 2.5, [](Wide x) { return x * sigmoid(x); }, true}},
     {-38, 9, {UnaryOp::kGelu, "gelu", 5, [](Wide x) { return x * normal_cdf(x); }, true}},
 };
