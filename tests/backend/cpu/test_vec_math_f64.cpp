@@ -166,6 +166,41 @@ TEST(VecMathFloat64, whole_powers_come_out_exact) {
   }
 }
 
+// Numbers whose roots lie next to the middle between two doubles, where the last step of a quick
+// root may fail. With the root k + 1/2 + little for k of 53 bits, k**2 + k is a small c beyond a
+// multiple of 2**52 (of 2**53 in every second binade): (2k + 1)**2 = 1 + 4c modulo 2**54 (2**55).
+TEST(VecMathFloat64, square_roots_are_rounded_correctly) {
+  std::vector<double> in;
+  for (const int bits : {52, 53}) {
+    const uint64_t mask = (uint64_t{1} << bits) - 1;
+    for (int64_t c = -8192; c <= 8192; c += 2) {
+      uint64_t root = 1;  // of 1 + 4c, from its lowest bit on
+      for (int j = 3; j < bits + 2; ++j) {
+        const uint64_t lost = root * root - static_cast<uint64_t>(1 + 4 * c);
+        if ((lost >> j & 1) != 0) root += uint64_t{1} << (j - 1);
+      }
+      for (const uint64_t odd : {root, -root}) {
+        const uint64_t k = ((odd / 2) & mask) | ((uint64_t{1} << 52) & ~mask);
+        const auto square = static_cast<unsigned __int128>(k) * (k + 1);
+        const auto number = static_cast<uint64_t>((square - static_cast<uint64_t>(c)) >> bits);
+        if (k >> 52 != 1 || number >> 53 != 0) continue;
+        in.push_back(std::ldexp(static_cast<double>(number), bits - 52));
+        in.push_back(std::ldexp(static_cast<double>(number), bits - 52 - 952));
+      }
+    }
+  }
+  ASSERT_GT(in.size(), 10000);
+  std::mt19937_64 generator(3);
+  while (in.size() % kBlock != 0) in.push_back(std::abs(std::bit_cast<double>(generator())));
+  for (const cpu::Level* level : levels()) {
+    const std::vector<double> out = row_of(*level, UnaryOp::kSqrt, in);
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (std::isnan(in[i])) continue;
+      ASSERT_EQ(out[i], std::sqrt(in[i])) << testing::PrintToString(in[i]) << " at " << level->name;
+    }
+  }
+}
+
 const PairFunction<double> kPairs[] = {
     {BinaryOp::kPow, "pow", 1, [](Wide x, Wide y) { return std::pow(x, y); }},
     {BinaryOp::kHypot, "hypot", 1.5, [](Wide x, Wide y) { return std::hypot(x, y); }},
