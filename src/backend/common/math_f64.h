@@ -234,26 +234,28 @@ inline constexpr double kLn2Low32 = 1.9082149292705877e-10;
   return finish_log(sum + (low + sum_error(whole, high, sum)), x);
 }
 
-// The rounding error of u = 1 + x is added to f as a correction; the rounding error of that sum is
-// added to the small terms.
-[[gnu::always_inline]] inline VD log1p(VD x) {
-  const VD u = VD(1.0) + x;
-  const VD lost = select(x < VD(1.0), x - (u - VD(1.0)), VD(1.0) - (u - x));
-  const WideLogArgument a = split_log(u);
-  const VD correction = lost * power_of_two(-at_most(a.e, VD(1000.0)));
+// log(one + x) for a `one` of 0 or 1 and the reduced u = one + x. The rounding error of u is added
+// to f as a correction; the rounding error of that sum is added to the small terms.
+[[gnu::always_inline]] inline VD log_of_sum(VD x, VD one, VD u, WideLogArgument a) {
+  const VD lost = select(x < one, x - (u - one), one - (u - x));
+  const VD limited = at_most(at_least(a.e, VD(-1000.0)), VD(1000.0));
+  const VD correction = lost * power_of_two(-limited);
   const VD f = a.f + correction;
   const LogTerms terms = log_terms(f);
   const VD rest = fma(a.e, VD(kLn2Low32), terms.rest + ((a.f - f) + correction));
   VD result = fma(a.e, VD(kLn2High32), f - (terms.half_square - rest));
   result = select(x < VD(kInfinity), result, x);
-  result = select(x == VD(-1.0), VD(-kInfinity), result);
   result = select(x == VD(0.0), x, result);
-  return select(x < VD(-1.0), VD(kNaN), result);
+  result = select(u == VD(0.0), VD(-kInfinity), result);
+  return select(u < VD(0.0), VD(kNaN), result);
 }
-
-// log(one + x) for a `one` of 0 or 1.
+[[gnu::always_inline]] inline VD log1p(VD x) {
+  const VD u = VD(1.0) + x;
+  return log_of_sum(x, VD(1.0), u, split_log(u));
+}
 [[gnu::always_inline]] inline VD log_plus(VD x, VD one) {
-  return select(one == VD(0.0), log(x), log1p(x));
+  const VD u = one + x;
+  return log_of_sum(x, one, u, split_positive(u));
 }
 
 }  // namespace tsr::cpu::TSR_ISA
