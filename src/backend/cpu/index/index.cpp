@@ -199,14 +199,33 @@ T folded(T a, T b) {
     return extreme_of(a, b, kOp == IndexOp::kMaximum);
 }
 
+// Complex numbers move part by part: a load of both parts would wait for the two stores of them.
+template <class T>
+T load_number(const std::byte* from) {
+  if constexpr (kIsComplex<T>) {
+    using Real = typename T::value_type;
+    return {load<Real>(from), load<Real>(from + sizeof(Real))};
+  } else {
+    return load<T>(from);
+  }
+}
+template <class T>
+void store_number(T number, std::byte* to) {
+  if constexpr (kIsComplex<T>) {
+    store_number(number.real(), to);
+    store_number(number.imag(), to + sizeof(T) / 2);
+  } else {
+    std::memcpy(to, &number, sizeof(T));
+  }
+}
+
 template <class T, IndexOp kOp>
 struct Fold {
   static constexpr bool kWrites = true;
   static constexpr auto kSize = static_cast<int64_t>(sizeof(T));  // of a value
   static constexpr auto kElement = kSize;                         // of the array
   static void one(std::byte* value, std::byte* element) {
-    const T result = folded<T, kOp>(load<T>(element), load<T>(value));
-    std::memcpy(element, &result, sizeof(T));
+    store_number(folded<T, kOp>(load_number<T>(element), load_number<T>(value)), element);
   }
   static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
                   int64_t stride) {
