@@ -4,7 +4,7 @@
 // elements.
 //
 // A float outside the range of an integer type becomes what float_to_int.h says. Complex to real
-// keeps the real part. 16-bit floats go through float32.
+// keeps the real part. 16-bit floats go through float32, complex numbers through their real parts.
 #include "backend/common/float_to_int.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/half_vec.h"
@@ -66,8 +66,18 @@ template <class From, class To>
         target[2 * i + 1] = 0;
     }
   } else {
-    for (int64_t i = 0; i < count; ++i) target[i] = convert<Target>(source[kStep * i]);
+    for (int64_t i = 0; i < count; ++i) target[i] = convert<Target>(source[i]);
   }
+}
+
+template <class T>
+[[gnu::noinline]] void real_parts(int64_t count, void* to, const void* from) {
+  using V = Vec<T>;
+  const T* source = static_cast<const T*>(from);
+  T* target = static_cast<T*>(to);
+  int64_t i = 0;
+  for (; i + V::kSize <= count; i += V::kSize) load_pairs(source + 2 * i).re.store(target + i);
+  for (; i < count; ++i) target[i] = source[2 * i];
 }
 
 // ---- 16-bit floats ----
@@ -162,7 +172,12 @@ inline constexpr bool kIsSmallInteger = std::is_integral_v<typename T::Storage> 
 
 template <class From, class To>
 constexpr CastRow cast_row() {
-  if constexpr (kIsShort<From> && std::is_same_v<To, Number<float>>)
+  using Real = typename From::Storage;
+  if constexpr (kIsComplex<From> && std::is_same_v<To, Number<Real>>)
+    return &real_parts<Real>;
+  else if constexpr (kIsComplex<From> && !kIsComplex<To> && !std::is_same_v<To, Bool>)
+    return &cast_through<From, To, Real>;
+  else if constexpr (kIsShort<From> && std::is_same_v<To, Number<float>>)
     return &short_to_float<From>;
   else if constexpr (kIsShort<To> && std::is_same_v<From, Number<float>>)
     return &float_to_short<To>;
