@@ -299,20 +299,21 @@ struct ShortCopy {
 // lines at a time, so that they stay in the cache.
 constexpr int64_t kFewProducts = 132;
 constexpr int64_t kBlockNumbers = int64_t{1} << 17;  // of a block: 512 KiB
-constexpr int64_t kBlockLines = 64;                  // the fewest
+constexpr int64_t kBlockLines = 64;                  // a block has a multiple of them
 
 Status multiply_short(const BlasUse* blas, const GemmPlan& plan, const void* a, const void* b,
                       void* c) {
   if (widened_gemm(plan, a, b, c)) return kernel::kOk;
   const CastRow widen = rows_of<CopyRows>().cast(plan.dtype, DType::kFloat32);
   const CastRow narrow = rows_of<CopyRows>().cast(DType::kFloat32, plan.dtype);
-  const bool by_rows = plan.m > plan.n;
+  const bool by_rows = plan.m > plan.n || (plan.m == plan.n && plan.c_strides[1] == 1);
   const int64_t lines = by_rows ? plan.m : plan.n;
   const int64_t shorter = by_rows ? plan.n : plan.m;
   const int64_t block =
       std::min(shorter, plan.k) > kFewProducts
           ? lines
-          : std::clamp(kBlockNumbers / (shorter + plan.k), std::min(kBlockLines, lines), lines);
+          : std::clamp(kBlockNumbers / (shorter + plan.k) / kBlockLines * kBlockLines,
+                       std::min(kBlockLines, lines), lines);
   const Workspace workspace((shorter * plan.k + (plan.k + shorter) * block) * 4);
   auto* x = static_cast<float*>(workspace.data());
   if (x == nullptr) return no_workspace();
