@@ -169,6 +169,19 @@ def test_arithmetic_of_16_bits_is_that_of_float32_rounded_once(dtype: t.dtype, l
 
 
 @pytest.mark.parametrize("dtype", SHORT)
+@pytest.mark.parametrize("width", [17, 30, 31, 33, 47, 50])
+def test_ends_of_rows_of_16_bits_leave_their_neighbours_alone(dtype: t.dtype, width: int) -> None:
+    a, b = (t.from_numpy(part).astype(dtype) for part in normal(2, 20, width + 9))
+    to = t.full((20, width + 9), 7.0, dtype=dtype)
+    x, y = a[:, 3 : width + 3], b[:, 5 : width + 5]
+    for function, operands in ((t.add, (x, y)), (t.exp, (x,)), (t.multiply, (x, y[:, :1])), (t.abs, (x,))):
+        function(*operands, out=to[:, 2 : width + 2])
+        wanted = function(*(part.astype(t.float32) for part in operands)).astype(dtype)
+        np.testing.assert_array_equal(wide(to[:, 2 : width + 2]), wide(wanted))
+        assert (wide(to[:, :2]) == 7).all() and (wide(to[:, width + 2 :]) == 7).all()
+
+
+@pytest.mark.parametrize("dtype", SHORT)
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_sum_of_16_bits_is_right_where_float32_would_overflow(dtype: t.dtype, axis: int) -> None:
     top = 3e38 if dtype == t.bfloat16 else 65504.0

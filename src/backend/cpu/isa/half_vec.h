@@ -117,19 +117,31 @@ struct Brain16 {
 template <class T>
 inline constexpr bool kIsShort = std::is_same_v<T, Float16> || std::is_same_v<T, Brain16>;
 
-// The first `count` numbers; the other lanes hold 1.
+// The first `count` numbers; the other lanes hold 1. (A loop of unknown length becomes a call.)
 template <class Short>
 [[gnu::always_inline]] inline VF load_short_part(const uint16_t* source, int64_t count) {
   uint16_t lanes[VF::kSize];
+#if defined(__AVX512F__)
+  const auto chosen = static_cast<__mmask16>((1U << count) - 1);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(lanes),
+                      _mm256_mask_loadu_epi16(_mm256_set1_epi16(Short::kOne), chosen, source));
+#else
   for (uint16_t& lane : lanes) lane = Short::kOne;
   for (int64_t k = 0; k < count; ++k) lanes[k] = source[k];
+#endif
   return Short::load(lanes);
 }
 template <class Short>
 [[gnu::always_inline]] inline void store_short_part(VF value, uint16_t* target, int64_t count) {
   uint16_t lanes[VF::kSize];
   Short::store(value, lanes);
+#if defined(__AVX512F__)
+  const auto chosen = static_cast<__mmask16>((1U << count) - 1);
+  _mm256_mask_storeu_epi16(target, chosen,
+                           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lanes)));
+#else
   for (int64_t k = 0; k < count; ++k) target[k] = lanes[k];
+#endif
 }
 
 }  // namespace tsr::cpu::TSR_ISA
