@@ -46,18 +46,18 @@ template <class T, class Fn>
   return {Vec<T>::load(real), Vec<T>::load(imag)};
 }
 
-// complex64 computes in complex128 too: one rounding, at the end.
+// complex64 computes in complex128 too: one rounding, at the end. The callers of exp, log and sqrt
+// share one copy of each: they are long, and take far more time than a call.
 template <class V>
-[[gnu::always_inline]] inline math::Complex<V> exp(math::Complex<V> x) {
+[[gnu::noinline]] math::Complex<V> exp(math::Complex<V> x) {
   return by_lane(x, [](double _Complex z) { return __builtin_cexp(z); });
 }
 template <class V>
-[[gnu::always_inline]] inline math::Complex<V> log(math::Complex<V> x) {
+[[gnu::noinline]] math::Complex<V> log(math::Complex<V> x) {
   return by_lane(x, [](double _Complex z) { return __builtin_clog(z); });
 }
 #if defined(__AVX2__)
 // log |x| is half the logarithm of the square, of which 1 is taken off exactly where it is near 1.
-// Its callers share one copy: it is long, and takes far more time than a call.
 [[gnu::noinline]] inline CF log(CF x) {
   const VF a = abs(x.re);
   const VF b = abs(x.im);
@@ -92,7 +92,7 @@ template <class V>
   const auto right = x.re >= V(0);
   return {select(right, root.re, root.im), with_sign(select(right, root.im, root.re), x.im)};
 }
-inline CD sqrt(CD x) {
+[[gnu::noinline]] inline CD sqrt(CD x) {
   const VD a = abs(x.re);
   const VD b = abs(x.im);
   const VD most(0x1p+500);
@@ -103,7 +103,7 @@ inline CD sqrt(CD x) {
   if (__builtin_expect(any(!plain), 0)) return select(plain, result, sqrt_by_lane(x));
   return result;
 }
-inline CF sqrt(CF x) {
+[[gnu::noinline]] inline CF sqrt(CF x) {
   const VDPair a = widen(abs(x.re));
   const VDPair b = widen(abs(x.im));
   const CD low = sqrt_of_magnitudes(a.low, b.low);
