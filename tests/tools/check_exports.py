@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 SONAME = "libtessera.so.0"
-MAX_STRIPPED_BYTES = 14_300_000  # docs/adr/0029-size-of-the-library.md
+MAX_STRIPPED_BYTES = 14_700_000  # docs/adr/0029-size-of-the-library.md
 
 # Files whose statics are initialised by code, besides files with an immortal (src/base/immortal.h). An immortal is made
 # at load, so that no fork can happen while it is made.
