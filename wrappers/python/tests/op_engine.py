@@ -44,6 +44,11 @@ ALL = BOOL + REAL + COMPLEX
 LAYOUTS = ("contiguous", "transposed", "sliced", "reversed", "expanded")
 
 
+def real_of(dtype: str) -> str:
+    """The dtype of a magnitude."""
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+
+
 @dataclass(frozen=True)
 class Fixed:
     """An array of a sample that keeps its own dtype, whatever dtype is under test (indices, masks)."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from op_engine import COMPLEX, FLOATS, Fixed, Make, Row, Sample, Samples, rounded, sample
+from op_engine import COMPLEX, FLOATS, Fixed, Make, Row, Sample, Samples, real_of, rounded, sample
 
 import tessera as ts
 
@@ -181,10 +181,6 @@ def np_norm(a: Any, ord: Any, keepdims: bool = False) -> Any:
 
 def np_cond(a: Any, p: Any = None) -> Any:
     return np.linalg.cond(a, p)
-
-
-def real_of(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
 def complex_of(dtype: str) -> str:

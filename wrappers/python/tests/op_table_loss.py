@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from op_engine import ALL_FLOATS, COMPLEX, FLOATS, Fixed, Make, Row, Sample, find, sample
+from op_engine import ALL_FLOATS, COMPLEX, FLOATS, Fixed, Make, Row, Sample, find, real_of, sample
 from op_table_nn import LOSS, ROUNDED, by_torch
 
 import tessera as ts
@@ -82,7 +82,8 @@ def variances(make: Make) -> list[Sample]:
 
 
 ROWS = [
-    Row("l1_loss", by_torch("l1_loss"), pairs(), dtypes=ALL_FLOATS + COMPLEX, **SUMS, errors=[refused("l1_loss", ONE(4, 1), ONE(4))]),
+    Row("l1_loss", by_torch("l1_loss"), pairs(), dtypes=ALL_FLOATS + COMPLEX, result=real_of, **SUMS,
+        errors=[refused("l1_loss", ONE(4, 1), ONE(4))]),
     Row("smooth_l1_loss", by_torch("smooth_l1_loss"), pairs(beta=(0.0, 0.5, 3.0)), dtypes=ALL_FLOATS, **SUMS,
         errors=[refused("smooth_l1_loss", ONE(2), ONE(2), beta=-1.0), refused("smooth_l1_loss", ONE(2), ONE(2), reduction="max")]),
     Row("huber_loss", by_torch("huber_loss"), pairs(delta=(0.5, 3.0)), dtypes=ALL_FLOATS, **SUMS,
@@ -116,7 +117,7 @@ ROWS = [
                       sample(make(2, 3, 2), make(2, 3, 2), eps=0.5)], dtypes=ALL_FLOATS, **SUMS),
     Row("pairwise_distance", by_torch(lambda F, a, b, keepdims=False, **options: F.pairwise_distance(a, b, keepdim=keepdims, **options)),
         lambda make: [sample(make(3, 4), make(3, 4)), sample(make(3, 4), make(4), p=1.0), sample(make(4), make(4), p=3.0, keepdims=True)],
-        dtypes=ALL_FLOATS + COMPLEX, **SUMS),
+        dtypes=ALL_FLOATS + COMPLEX, result=real_of, **SUMS),
     Row("normalize", by_torch(lambda F, x, p=2.0, axis=1, **options: F.normalize(x, p, axis, **options)),
         lambda make: [sample(make(3, 4)), sample(make(3, 4), p=1.0, axis=0), sample(make(2, 3, 2), p=3.0), sample(make(0, 3)),
                       sample(make(5), axis=-1)], dtypes=ALL_FLOATS + COMPLEX, **SUMS),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from op_engine import ALL, COMPLEX, FLOATS, Row, Samples, find, one_array, sample
+from op_engine import ALL, COMPLEX, FLOATS, Row, Samples, find, one_array, real_of, sample
 
 import tessera as ts
 
@@ -209,10 +209,6 @@ COPIES = [
 
 def np_view_as_complex(array: Any) -> Any:
     return array[..., 0] + 1j * array[..., 1]
-
-
-def real_of(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
 def complex_of(dtype: str) -> str:

@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from op_engine import ALL_FLOATS, BOOL, COMPLEX, FLOATS, INTEGERS, REAL, Fixed, Make, Row, Sample, sample
+from op_engine import ALL_FLOATS, BOOL, COMPLEX, FLOATS, INTEGERS, REAL, Fixed, Make, Row, Sample, real_of, sample
 
 import tessera as ts
 
 SUMS = {"float32": (1e-5, 1e-5), "float16": (2e-3, 1e-2), "bfloat16": (1.6e-2, 5e-2), "complex64": (1e-5, 1e-5)}
 LAYOUTS = ("contiguous", "transposed", "sliced", "reversed")  # "expanded" would make ties
-
-
-def real_of(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
 def numbers(make: Make) -> Any:
