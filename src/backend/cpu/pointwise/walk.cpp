@@ -90,8 +90,8 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
 }
 
 // Whether input k is a number in opmath beside 16-bit floats (Note [Numbers beside tensors] in
-// kernel/numbers.h). A buffer of their dtype would round it, but every row over them takes a number
-// as it is.
+// kernel/numbers.h). A buffer of their dtype would round it, but rows that compute take a number as
+// it is; those that look at bits have none beside them.
 bool is_wide_number(const ElementwisePlan& plan, const RowTypes& types, int k) {
   const bool number = (plan.host_operands >> static_cast<uint32_t>(k + 1) & 1U) != 0;
   return number && plan.dtypes[k + 1] != types.inputs[k] &&
@@ -107,7 +107,7 @@ class Walk {
         output_(describe(plan, 0, types.output)) {
     int64_t widest = std::max(output_.size, output_.row_size);
     for (int k = 0; k < inputs_; ++k) {
-      const bool wide = is_wide_number(plan, types, k);
+      const bool wide = kernel.beside != nullptr && is_wide_number(plan, types, k);
       input_[k] = describe(plan, k + 1, wide ? plan.dtypes[k + 1] : types.inputs[k]);
       if (wide)
         lone_ = k;
