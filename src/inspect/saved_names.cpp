@@ -65,6 +65,7 @@ constexpr Row kRows[] = {
     {"MaxPoolBackward", "indices"},
     {"NllLossBackward", "target weight total_weight"},
     {"NllLossTransposedBackward", "target weight"},
+    {"OrthogonalPolynomialBackward", "input n"},
     {"PoolBackward", "indices"},
     {"PoolTransposedBackward", "indices"},
     {"QrBackward", "q r"},
