@@ -34,13 +34,6 @@ constexpr int64_t kTiny = 100;
 // Smaller ones of a batch are divided among the threads.
 constexpr int64_t kLarge = int64_t{1} << 21;
 
-template <class T>
-T parameter(const kernel::Parameter& value) {
-  T number;
-  std::memcpy(&number, &value, sizeof(T));
-  return number;
-}
-
 // One operand as BLAS sees it.
 struct Side {
   BlasTranspose transpose;

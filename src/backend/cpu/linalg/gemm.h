@@ -3,9 +3,19 @@
 // The matrix products that the CPU computes itself.
 #pragma once
 
+#include <cstring>
+
 #include "kernel/gemm.h"
 
 namespace tsr::cpu {
+
+// A factor of a plan, as a number of its opmath type.
+template <class T>
+T parameter(const kernel::Parameter& value) {
+  T number;
+  std::memcpy(static_cast<void*>(&number), &value, sizeof(T));
+  return number;
+}
 
 // One matrix product of integers or bools; false when there was no memory for it.
 bool gemm_integer(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);

@@ -4,7 +4,6 @@
 // because their distance is a multiple of a power of two. BLAS's packing reads such lines element
 // by element and evicts what it reads next, which takes as long as the product.
 #include <algorithm>
-#include <cstring>
 
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
@@ -25,13 +24,6 @@ constexpr int64_t kLowBegin = 13;
 constexpr int64_t kLowEnd = 17;
 constexpr int64_t kPanelBytes = 16384;        // of packed lines: half of the first-level cache
 constexpr int64_t kGrain = int64_t{1} << 21;  // multiplications that pay for a thread
-
-template <class T>
-T number(const kernel::Parameter& value) {
-  T found;
-  std::memcpy(&found, &value, sizeof(T));
-  return found;
-}
 
 // One product; `left` has the packed rows of the left matrix, part by part of the inner dimension.
 template <class T>
@@ -77,13 +69,13 @@ struct Lines {
 template <class T>
 bool run(const GemmPlan& plan, const void* a, const void* b, void* c) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-  const T beta = number<T>(plan.beta);
+  const T beta = parameter<T>(plan.beta);
   const PackedRows<T>& rows = rows_of<PackedRows<T>>();
   const bool lines = plan.b_strides[0] == 1 && plan.b_strides[1] * kSize % kDistance == 0;
   const bool large = plan.n >= 2 * rows.panel && plan.k * kSize >= kDistance;
   const bool fits = lines && large && plan.a_strides[1] == 1 && plan.c_strides[1] == 1 &&
                     plan.m >= kFewestRows && plan.m <= kMostRows &&
-                    (plan.m < kLowBegin || plan.m >= kLowEnd) && number<T>(plan.alpha) == T{1} &&
+                    (plan.m < kLowBegin || plan.m >= kLowEnd) && parameter<T>(plan.alpha) == T{1} &&
                     (beta == T{0} || beta == T{1});
   if (!fits) return false;
   const Workspace space(plan.m * plan.k * kSize);

@@ -3,7 +3,6 @@
 // Batches of products of 16-bit floats for which a call each would cost more than their numbers: of
 // one row with one column, and of one column with one row.
 #include <algorithm>
-#include <cstring>
 
 #include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/generated/entries.h"
@@ -22,12 +21,6 @@ using kernel::GemmPlan;
 constexpr int64_t kNumbers = 4096;  // of one operand that are widened at a time
 constexpr int64_t kGrain = 65536;   // numbers of one operand that pay for a thread
 constexpr int64_t kShort = 2;       // bytes of a 16-bit float
-
-float number(const kernel::Parameter& value) {
-  float found;
-  std::memcpy(&found, &value, sizeof found);
-  return found;
-}
 
 // ---- One row times one column ----
 
@@ -141,7 +134,8 @@ kernel::Status outer_products(const GemmPlan& plan) {
 
 bool short_batch_gemm(const GemmPlan& plan) {
   const bool is_short = plan.dtype == DType::kFloat16 || plan.dtype == DType::kBFloat16;
-  if (!is_short || number(plan.alpha) != 1 || number(plan.beta) != 0) return false;
+  if (!is_short || parameter<float>(plan.alpha) != 1 || parameter<float>(plan.beta) != 0)
+    return false;
   if (plan.k == 1 && plan.batch * plan.m * plan.n > 1) return outer_products(plan) == kernel::kOk;
   if (plan.batch <= 1 || !multiplies_vectors(plan)) return false;
   const Dots dots(plan);

@@ -3,7 +3,6 @@
 // Matrix products with few rows: their cost is reading or writing the one large matrix.
 #include <algorithm>
 #include <complex>
-#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -64,8 +63,8 @@ SkinnyProduct<T> describe(const Product& p, const GemmPlan& plan) {
   result.few = p.m;
   result.inner = p.k;
   result.columns = p.n;
-  std::memcpy(static_cast<void*>(&result.alpha), &plan.alpha, sizeof(T));
-  std::memcpy(static_cast<void*>(&result.beta), &plan.beta, sizeof(T));
+  result.alpha = parameter<T>(plan.alpha);
+  result.beta = parameter<T>(plan.beta);
   return result;
 }
 

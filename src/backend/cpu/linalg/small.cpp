@@ -3,7 +3,6 @@
 // Products of small matrices, as batches have them: the right matrix is packed in the first-level
 // cache. A call of BLAS or oneDNN would take as long as the product.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "backend/cpu/level.h"
@@ -21,18 +20,11 @@ constexpr int64_t kFewestRows = 8;     // packing pays for these
 constexpr int64_t kMostRows = 256;
 
 template <class T>
-T number(const kernel::Parameter& value) {
-  T found;
-  std::memcpy(&found, &value, sizeof(T));
-  return found;
-}
-
-template <class T>
 bool run(GemmPlan plan, const void* a, const void* b, void* c) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   constexpr int64_t kMost = kMostBytes / kSize;
-  const T beta = number<T>(plan.beta);
-  if (number<T>(plan.alpha) != T{1} || (beta != T{0} && beta != T{1})) return false;
+  const T beta = parameter<T>(plan.beta);
+  if (parameter<T>(plan.alpha) != T{1} || (beta != T{0} && beta != T{1})) return false;
   if (plan.c_strides[1] != 1) {
     // Columns of the result are contiguous: it is the transpose of the transposes' product.
     std::swap(a, b);

@@ -4,7 +4,6 @@
 // for each word: the matrix is widened to float32 a stretch at a time, in the first-level cache. To
 // write a float32 copy of all of it takes longer than the product.
 #include <algorithm>
-#include <cstring>
 
 #include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/host.h"
@@ -131,12 +130,6 @@ struct Widened {
   }
 };
 
-float number(const kernel::Parameter& value) {
-  float found;
-  std::memcpy(&found, &value, sizeof found);
-  return found;
-}
-
 }  // namespace
 
 bool widened_gemm(const GemmPlan& plan, const void* a, const void* b, void* c) {
@@ -146,7 +139,7 @@ bool widened_gemm(const GemmPlan& plan, const void* a, const void* b, void* c) {
   const int column = 1 - row;
   const ShortMatrix one{a, plan.a_strides[row], plan.a_strides[column]};
   const ShortMatrix two{b, plan.b_strides[row], plan.b_strides[column]};
-  const float beta = number(plan.beta);
+  const float beta = parameter<float>(plan.beta);
   const Widened product{std::min(plan.m, plan.n),
                         std::max(plan.m, plan.n),
                         plan.k,
@@ -159,7 +152,7 @@ bool widened_gemm(const GemmPlan& plan, const void* a, const void* b, void* c) {
                         rows_of<CopyRows>().cast(DType::kFloat32, plan.dtype),
                         rows_of<ShortProductRows>().dots(plan.dtype)};
   const bool fits = product.m <= kFew && product.n * plan.k >= kLarge &&
-                    plan.c_strides[column] == 1 && number(plan.alpha) == 1 &&
+                    plan.c_strides[column] == 1 && parameter<float>(plan.alpha) == 1 &&
                     (beta == 0 || beta == 1);
   if (!fits) return false;
   const int64_t numbers = product.m * plan.k;
