@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace tsr {
@@ -30,7 +31,16 @@ class SmallVector {
     assign(first, last);
   }
   explicit SmallVector(std::span<const T> values) { assign(values.begin(), values.end()); }
-  SmallVector(const SmallVector& other) { assign(other.begin(), other.end()); }
+  SmallVector(const SmallVector& other) {
+    if constexpr (kCopiesWhole) {
+      if (other.size_ <= N) {
+        __builtin_memcpy(inline_, other.data_, sizeof(inline_));
+        size_ = other.size_;
+        return;
+      }
+    }
+    assign(other.begin(), other.end());
+  }
   SmallVector(SmallVector&& other) noexcept { take(other); }
   ~SmallVector() { release(); }
 
@@ -111,6 +121,10 @@ class SmallVector {
   }
 
  private:
+  // All places are copied, also those that hold no element: a few registers instead of a loop.
+  // Memory on the heap has more than N places.
+  static constexpr bool kCopiesWhole = std::is_trivially_copyable_v<T> && sizeof(T[N]) <= 64;
+
   T* inline_data() noexcept { return std::launder(reinterpret_cast<T*>(inline_)); }
   [[nodiscard]] bool on_heap() const noexcept {
     return static_cast<const void*>(data_) != static_cast<const void*>(inline_);

@@ -74,45 +74,27 @@ int32_t merge_dims(int32_t ndim, int64_t* sizes, std::span<int64_t* const> strid
   return last + 1;
 }
 
-void* Elementwise::input_data(const Input& input, int slot) {
-  if (input.tensor != nullptr) return input.tensor->data();
-  input.scalar->store(input.scalar_dtype, scalars_[slot]);
-  return scalars_[slot];
-}
-
 void Elementwise::build(const Tensor& out, std::span<const Input> inputs) {
   TSR_ASSERT(inputs.size() < kMaxOperands);
-  plan_.operands = static_cast<int32_t>(inputs.size()) + 1;
-  plan_.host_operands = 0;
-  plan_.numel = out.numel();
-  plan_.place = place_on(out.device());
-  plan_.data[0] = out.data();
-  plan_.dtypes[0] = out.dtype();
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Input& input = inputs[i];
-    plan_.data[i + 1] = input_data(input, static_cast<int>(i));
-    if (input.tensor == nullptr) plan_.host_operands |= 2U << i;
-    plan_.dtypes[i + 1] = input.tensor != nullptr ? input.tensor->dtype() : input.scalar_dtype;
-  }
-  if (!build_contiguous(out, inputs)) build_strided(out, inputs);
-}
-
-// Fast path: every operand is contiguous and of the output's shape, or has one element.
-bool Elementwise::build_contiguous(const Tensor& out, std::span<const Input> inputs) {
-  if (!out.is_contiguous()) return false;
+  begin(out);
+  // Fast path: every operand is contiguous and of the output's shape, or has one element.
+  bool contiguous = out.is_contiguous();
   for (const Input& input : inputs) {
-    if (input.tensor == nullptr || input.tensor->numel() == 1) continue;
-    if (!input.tensor->is_contiguous() || !(input.tensor->sizes() == out.sizes())) return false;
+    if (input.tensor == nullptr) {
+      add(*input.scalar, input.scalar_dtype);
+      continue;
+    }
+    const Tensor& tensor = *input.tensor;
+    add(tensor);
+    if (tensor.numel() != 1) {
+      contiguous = contiguous && tensor.is_contiguous() && tensor.sizes() == out.sizes();
+    } else if (plan_.numel != 1) {
+      plan_.strides[plan_.operands - 1][0] = 0;
+    }
   }
+  if (!contiguous) return build_strided(out, inputs);
   plan_.ndim = 1;
   plan_.sizes[0] = plan_.numel;
-  plan_.strides[0][0] = out.itemsize();
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor* tensor = inputs[i].tensor;
-    const bool broadcast = tensor == nullptr || (tensor->numel() == 1 && plan_.numel != 1);
-    plan_.strides[i + 1][0] = broadcast ? 0 : tensor->itemsize();
-  }
-  return true;
 }
 
 void Elementwise::build_strided(const Tensor& out, std::span<const Input> inputs) {

@@ -8,6 +8,7 @@
 
 #include "base/scalar.h"
 #include "kernel/index.h"
+#include "kernel/place.h"
 #include "kernel/pointwise.h"
 #include "kernel/reduce.h"
 #include "tensor/tensor.h"
@@ -34,8 +35,31 @@ class Elementwise {
     build(out, std::span<const Input>(inputs.begin(), inputs.size()));
   }
   Elementwise(const Tensor& out, std::span<const Input> inputs) { build(out, inputs); }
+  // For operands that the caller knows to be contiguous and of one shape, or numbers: add() appends
+  // one input after the other, and looks at no shape.
+  explicit Elementwise(const Tensor& out) {
+    begin(out);
+    plan_.ndim = 1;
+    plan_.sizes[0] = plan_.numel;
+  }
   Elementwise(const Elementwise&) = delete;
   Elementwise& operator=(const Elementwise&) = delete;
+
+  void add(const Tensor& input) {
+    const int64_t size = input.itemsize();
+    const auto slot = static_cast<size_t>(plan_.operands++);
+    plan_.data[slot] = input.data();
+    plan_.dtypes[slot] = input.dtype();
+    plan_.strides[slot][0] = size;
+  }
+  void add(const Scalar& number, DType dtype) {
+    const auto slot = static_cast<size_t>(plan_.operands++);
+    number.store(dtype, scalars_[slot]);
+    plan_.data[slot] = scalars_[slot];
+    plan_.dtypes[slot] = dtype;
+    plan_.strides[slot][0] = 0;
+    plan_.host_operands |= 1U << slot;
+  }
 
   // Stores parameter `index` in the opmath type of `dtype`.
   Elementwise& param(int index, const Scalar& value, DType dtype);
@@ -44,10 +68,18 @@ class Elementwise {
   [[nodiscard]] ElementwisePlan& plan() { return plan_; }
 
  private:
+  // The facts about the output, which is operand 0.
+  void begin(const Tensor& out) {
+    plan_.operands = 1;
+    plan_.host_operands = 0;
+    plan_.numel = out.numel();
+    plan_.place = place_on(out.device());
+    plan_.data[0] = out.data();
+    plan_.dtypes[0] = out.dtype();
+    plan_.strides[0][0] = out.itemsize();
+  }
   void build(const Tensor& out, std::span<const Input> inputs);
-  bool build_contiguous(const Tensor& out, std::span<const Input> inputs);
   void build_strided(const Tensor& out, std::span<const Input> inputs);
-  void* input_data(const Input& input, int slot);
 
   ElementwisePlan plan_;
   // The scalar inputs, each in the slot of its operand.

@@ -103,10 +103,8 @@ int32_t device_count(DeviceType type) noexcept {
   return backend == nullptr ? 0 : backend->device->device_count();
 }
 
-const Backend& backend_for(Device device) {
+const Backend& find_device_backend(Device device) {
   const Backend* backend = find_backend(device.type);
-  if (device.is_cpu() && backend != nullptr && device.index == 0) [[likely]]
-    return *backend;
   if (backend == nullptr) backend = load_default_backend(device.type);
   TSR_CHECK(backend != nullptr, Code::kDevice, "device",
             "expected a device that can be used here, got ", device, missing_plugin(device.type));

@@ -10,7 +10,7 @@
 #include "base/trace.h"
 #include "kernel/kept_launch.h"
 #include "kernel/kernels.h"
-#include "memory/stream.h"
+#include "kernel/place.h"
 
 namespace tsr::kernel {
 
@@ -23,16 +23,20 @@ extern std::array<std::atomic<const Backend*>, kMaxDeviceType> g_backends;
 // backend has the device type.
 const Backend& register_backend(BackendEntry entry);
 
-// The backend of a device. Throws kDevice if there is none or the index is out of range.
-const Backend& backend_for(Device device);
+// The backend of a device, whose plugin may have to be loaded. Throws kDevice if there is none or the
+// index is out of range.
+const Backend& find_device_backend(Device device);
+// The same. Inline for the CPU, because every launch asks.
+inline const Backend& backend_for(Device device) {
+  constexpr auto kCpu = static_cast<size_t>(DeviceType::kCpu);
+  const Backend* cpu = g_backends[kCpu].load(std::memory_order_acquire);
+  if (device == Device{} && cpu != nullptr) [[likely]]
+    return *cpu;
+  return find_device_backend(device);
+}
 // Null when no backend serves the type.
 const Backend* find_backend(DeviceType type) noexcept;
 int32_t device_count(DeviceType type) noexcept;
-
-// The place of a kernel on this device: the calling thread's current stream.
-[[nodiscard]] inline Place place_on(Device device) noexcept {
-  return {device.index, current_stream(device)};
-}
 
 // Throws the Error of a failed kernel, with the text that it left by HostServices::set_error.
 [[noreturn]] void throw_kernel_error(Device device, const char* family, Status status);

@@ -95,7 +95,9 @@ Tensor fresh_like(DimsView shape, DType dtype, Device device,
   for (const Tensor* input : inputs) {
     if (!input->defined()) continue;
     const Dims& sizes = input->sizes();
-    if (!std::equal(shape.begin(), shape.end(), sizes.begin(), sizes.end())) continue;
+    // The shape is mostly that of an input, and not a copy of it.
+    const bool own = shape.data() == sizes.data();
+    if (!own && !std::equal(shape.begin(), shape.end(), sizes.begin(), sizes.end())) continue;
     // Keep strides that are positive and leave no gap.
     if (input->is_contiguous()) return empty_dense_like(*input, dtype, device);
     if (!is_dense(sizes, input->strides())) break;

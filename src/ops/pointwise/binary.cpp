@@ -479,17 +479,81 @@ Tensor hypot_b(const BinaryContext& ctx) {
 
 }  // namespace
 
+namespace {
+
+// Note [Plain calls]
+// Most calls are plain: contiguous tensors of one shape and dtype, or one and a number, that the
+// kernel takes as they are, and a fresh result. Their path compares two shapes once and makes no
+// copy of anything. All other calls take the general path, which would give the same.
+
+// Whether the kernel takes these operands as they are. Throws kDType as the general path does.
+bool are_plain(const BinaryRule& rule, const Arg& a, const Arg& b) {
+  const Tensor& like = a.is_tensor() ? a.tensor() : b.tensor();
+  const DType dtype = like.dtype();
+  if (!like.is_contiguous() || like.numel() == 0) return false;
+  if (a.is_tensor() && b.is_tensor()) {
+    const Tensor& other = b.tensor();
+    if (other.dtype() != dtype || other.device() != like.device() || !other.is_contiguous() ||
+        other.sizes() != like.sizes()) {
+      return false;
+    }
+  } else {
+    // Integers have a range that the number may be outside of; 16-bit floats are compared rounded.
+    const Scalar& number = a.is_tensor() ? b.scalar() : a.scalar();
+    if (!is_floating(dtype) || number.category() == Category::kComplex ||
+        (returns_bool(rule) && kernel::opmath(dtype) != dtype)) {
+      return false;
+    }
+  }
+  return compute_dtype(rule.type, dtype) == dtype;
+}
+
+Tensor launch_plain(const BinaryRule& rule, const Arg& a, const Arg& b) {
+  const Tensor& like = a.is_tensor() ? a.tensor() : b.tensor();
+  const DType dtype = like.dtype();
+  Tensor result = empty_dense_like(like, returns_bool(rule) ? DType::kBool : dtype, like.device());
+  kernel::Elementwise walk(result);
+  for (const Arg* arg : {&a, &b}) {
+    if (arg->is_tensor()) {
+      walk.add(arg->tensor());
+    } else {
+      walk.add(arg->scalar(), kernel::opmath(dtype));
+    }
+  }
+  kernel::launch(kernel::kBinary, result.device(), rule.op, walk.plan());
+  return result;
+}
+
+Tensor run_binary(const BinaryRule& rule, const Arg& input, const Arg& other, const Out& out);
+
+}  // namespace
+
 Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
   TSR_ASSERT(input.is_tensor() || other.is_tensor());
+  if (!out.is_fresh() || !are_plain(rule, input, other)) return run_binary(rule, input, other, out);
+  const Tensor& like = input.is_tensor() ? input.tensor() : other.tensor();
+  const bool grad = rule.node != nullptr && is_differentiable(like.dtype()) &&
+                    operands_need_grad(input, other);
+  if (!grad) return launch_plain(rule, input, other);
+  if (forward_enabled()) [[unlikely]] {
+    if (Tensor value = dual_binary(rule, input, other, like.dtype()); value.defined()) return value;
+  }
+  const uint8_t saves = saves_of(rule, input, other);
+  Tensor output = launch_plain(rule, input, other);
+  const Tensor none;
+  record_binary(rule, output, input, other, input.is_tensor() ? input.tensor() : none, saves);
+  return output;
+}
+
+namespace {
+
+Tensor run_binary(const BinaryRule& rule, const Arg& input, const Arg& other, const Out& out) {
   if (input.is_tensor() && other.is_tensor())
     check_same_device(input.tensor(), other.tensor(), "other");
   const DType compute = compute_dtype(rule.type, operands_dtype(input, other));
   const Device device = input.is_tensor() ? input.tensor().device() : other.tensor().device();
   const bool grad =
       rule.node != nullptr && is_differentiable(compute) && operands_need_grad(input, other);
-  if (grad && forward_enabled() && out.is_fresh()) [[unlikely]] {
-    if (Tensor value = dual_binary(rule, input, other, compute); value.defined()) return value;
-  }
   const bool outside = is_integral(compute) && has_outside_number(rule, input, other, compute);
   // Decided before the in-place form gives the first operand a new history.
   const uint8_t saves = grad ? saves_of(rule, input, other) : uint8_t{kSaveNothing};
@@ -520,6 +584,8 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
   if (grad) record_binary(rule, output, input, other, keep ? kept : tensor_a, saves);
   return output;
 }
+
+}  // namespace
 
 // ---- the rows ----
 // clang-format off

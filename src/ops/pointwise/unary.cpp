@@ -82,6 +82,17 @@ void launch_unary(UnaryOp op, const Tensor& result, const Tensor& source,
   kernel::launch(kernel::kUnary, result.device(), op, walk.plan());
 }
 
+Tensor launch_plain(UnaryOp op, const Tensor& source, DType dtype,
+                    std::initializer_list<double> params) {
+  Tensor result = empty_dense_like(source, dtype, source.device());
+  kernel::Elementwise walk(result);
+  walk.add(source);
+  int index = 0;
+  for (const double value : params) walk.param(index++, value, source.dtype());
+  kernel::launch(kernel::kUnary, result.device(), op, walk.plan());
+  return result;
+}
+
 Tensor launch_fused(BinaryOp op, const Tensor& g, const Tensor& saved,
                     std::initializer_list<double> params) {
   Tensor result = g.is_contiguous()

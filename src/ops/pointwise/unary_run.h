@@ -18,6 +18,9 @@ DType compute_dtype(UnaryType type, DType dtype);
 DType result_dtype(UnaryType type, DType compute);
 void launch_unary(kernel::UnaryOp op, const Tensor& result, const Tensor& source,
                   std::initializer_list<double> params);
+// A fresh result of contiguous elements, of which there are some, that the kernel takes as they are.
+Tensor launch_plain(kernel::UnaryOp op, const Tensor& source, DType dtype,
+                    std::initializer_list<double> params);
 // One kernel for g and what the forward saved; outside any graph.
 Tensor launch_fused(kernel::BinaryOp op, const Tensor& g, const Tensor& saved,
                     std::initializer_list<double> params);
@@ -42,20 +45,28 @@ Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
   if (grad && has_dual(rule) && forward_enabled() && out.is_fresh()) [[unlikely]] {
     if (Tensor value = dual_unary(rule, input, compute, params); value.defined()) return value;
   }
+  const bool rounds = rule.type == UnaryType::kRounding || rule.type == UnaryType::kRoundingParts;
+  const bool copies = rounds && is_integral_or_bool(compute);
   // The in-place form destroys what the derivative wants to read.
   const bool keep = grad && out.is_inplace() && rule.saves == UnarySaves::kInput;
   const Tensor original = keep ? clone(input) : Tensor();
-  Result result = allocate(out, input.sizes(), result_dtype(rule.type, compute), input.device(),
-                           grad, {&input});
-  const bool rounds = rule.type == UnaryType::kRounding || rule.type == UnaryType::kRoundingParts;
-  if (rounds && is_integral_or_bool(compute)) {
-    if (!result.value().is_same(input)) copy_memory(result.value(), input);
+  Tensor output;
+  // Note [Plain calls] in binary.cpp
+  if (out.is_fresh() && input.is_contiguous() && input.dtype() == compute && !copies &&
+      input.numel() != 0) {
+    output = launch_plain(rule.op, input, result_dtype(rule.type, compute), params);
   } else {
-    const bool cast = input.dtype() != compute;
-    const Tensor converted = cast ? cast_memory(input, compute) : Tensor();
-    launch_unary(rule.op, result.value(), cast ? converted : input, params);
+    Result result = allocate(out, input.sizes(), result_dtype(rule.type, compute), input.device(),
+                             grad, {&input});
+    if (copies) {
+      if (!result.value().is_same(input)) copy_memory(result.value(), input);
+    } else {
+      const bool cast = input.dtype() != compute;
+      const Tensor converted = cast ? cast_memory(input, compute) : Tensor();
+      launch_unary(rule.op, result.value(), cast ? converted : input, params);
+    }
+    output = result.finish();
   }
-  Tensor output = result.finish();
   if (grad) {
     const Tensor none;
     if (rule.fused != kernel::BinaryOp::kNone && forward_enabled()) [[unlikely]] {
