@@ -193,7 +193,7 @@ bool release_handle(Handle handle, ObjectTag tag) noexcept {
     return false;
   }
   auto* object = reinterpret_cast<Object*>(handle);
-  if (drop_reference(object)) T::destroy(static_cast<T*>(object));
+  if (drop(static_cast<T*>(object))) T::destroy(static_cast<T*>(object));
   return true;
 }
 template <class Handle>
@@ -213,7 +213,7 @@ inline void release_tensor(tsr_tensor handle) noexcept {
   auto* impl = reinterpret_cast<TensorImpl*>(handle);
   if (in_scope(impl)) [[unlikely]]
     leave_scope(impl);
-  if (drop_reference(impl)) TensorImpl::destroy(impl);
+  if (drop(impl)) TensorImpl::destroy(impl);
   count_handle(-1);
 }
 

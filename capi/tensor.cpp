@@ -33,8 +33,10 @@ const Tensor& one_element(const Tensor& tensor) {
   return tensor;
 }
 
-// The flags of a view, which may need a gradient since its base was written while its own flag is
-// still unset, and of a dual tensor, whose flag is not public.
+// Flags that are not public, or do not say all: a view may need a gradient since its base was
+// written while its own flag is still unset.
+constexpr uint32_t kSpecialFlags = kViewFlag | kDualFlag | kWeakFlag;
+
 [[gnu::noinline]] int32_t special_flags(const Tensor& tensor) noexcept {
   return static_cast<int32_t>(tensor.impl()->all_flags() & kPublicFlags) |
          (tensor.storage()->read_only ? TSR_TENSOR_READ_ONLY : 0) |
@@ -113,7 +115,7 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
       value.sizes = t.sizes().data();
       value.strides = t.strides().data();
     });
-    if ((info->flags & static_cast<int32_t>(kViewFlag | kDualFlag)) != 0) [[unlikely]]
+    if ((info->flags & static_cast<int32_t>(kSpecialFlags)) != 0) [[unlikely]]
       info->flags = special_flags(t);
   });
 }

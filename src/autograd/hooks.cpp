@@ -237,6 +237,7 @@ bool remove_hook(int64_t id) {
 void add_retained_grad(const Tensor& tensor, const Edge& edge) {
   auto cell = std::make_shared<RetainedGrad>();
   cell->tensor = tensor.impl();
+  tensor.impl()->add_flags(kWeakFlag);
   TensorRecord& record = *record_of(tensor);
   TensorHooks& own = ensure_hooks(record);
   NodeHooks& hooks = edge.node->ensure_hooks();

@@ -57,14 +57,22 @@ inline bool drop_reference(Object* object) noexcept {
   return object->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// The same for kinds of object without weak pointers. A count of 1 then belongs to the caller alone
-// and nobody can raise it, so the common case needs no locked instruction.
-inline bool drop_strong_reference(Object* object) noexcept {
-  return object->refs.load(std::memory_order_acquire) == 1 || drop_reference(object);
+// The same for objects of one kind. A count of 1 belongs to the caller alone, and only a weak pointer
+// (try_retain) could raise it, so an object without one needs no locked instruction. `T::kNeverWeak`
+// is there if no T has weak pointers, `may_be_weak()` if some have: the object says, and is asked
+// only by its one owner.
+template <class T>
+bool drop(T* object) noexcept {
+  bool alone = false;
+  if constexpr (requires { T::kNeverWeak; }) {
+    alone = object->refs.load(std::memory_order_acquire) == 1;
+  } else if constexpr (requires { object->may_be_weak(); }) {
+    alone = object->refs.load(std::memory_order_acquire) == 1 && !object->may_be_weak();
+  }
+  return alone || drop_reference(object);
 }
 
-// T derives from Object and has `static void destroy(T*) noexcept`. `T::kNeverWeak` is true if
-// try_retain is never called for T.
+// T derives from Object and has `static void destroy(T*) noexcept`.
 template <class T>
 class IntrusivePtr {
  public:
@@ -106,12 +114,7 @@ class IntrusivePtr {
 
   void reset() noexcept {
     T* old = std::exchange(ptr_, nullptr);
-    if (old == nullptr) return;
-    if constexpr (requires { T::kNeverWeak; }) {
-      if (drop_strong_reference(old)) T::destroy(old);
-    } else {
-      if (drop_reference(old)) T::destroy(old);
-    }
+    if (old != nullptr && drop(old)) T::destroy(old);
   }
 
  private:

@@ -30,6 +30,7 @@ enum TensorFlag : uint32_t {
                                 // tracking
   kViewFlag = 1U << 3,          // autograd tracks it as a view of another tensor
   kDualFlag = 1U << 4,          // has a tangent at some level of forward mode; not set in views
+  kWeakFlag = 1U << 5,          // something has a weak pointer to the tensor; stays set
 };
 
 // Reads of the layout are safe from any thread; a write needs exclusive access. Only flags change
@@ -58,6 +59,7 @@ struct TensorImpl final : Object {
   void add_flags_alone(uint32_t mask) noexcept {
     flags.store(all_flags() | mask, std::memory_order_relaxed);
   }
+  [[nodiscard]] bool may_be_weak() const noexcept { return (all_flags() & kWeakFlag) != 0; }
   void drop_flags(uint32_t mask) noexcept { flags.fetch_and(~mask, std::memory_order_relaxed); }
 
   DType dtype;
