@@ -466,6 +466,13 @@ Tensor tangent_of(const Tensor& tensor, const ForwardLevel& level) {
   return part_of(whole, *base, tensor);
 }
 
+TensorImpl* lent_tangent(const Tensor& tensor, const ForwardLevel& level) noexcept {
+  if (!tensor.defined() || tensor.has(kViewFlag) || !tensor.has(kDualFlag)) return nullptr;
+  const DualCell* only = only_cell(tsr::record_of(tensor));
+  const bool seen = only != nullptr && only->level.load(std::memory_order_relaxed) == &level;
+  return seen ? only->tangent.impl() : nullptr;
+}
+
 bool has_tangent(const Tensor& tensor) {
   if (!tensor.defined() || !forward_enabled()) return false;
   const Tensor* base = base_of(tensor);

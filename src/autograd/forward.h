@@ -90,6 +90,9 @@ class BelowLevel {
 [[nodiscard]] ForwardLevel* find_level(int64_t number) noexcept;
 // Undefined: none.
 [[nodiscard]] Tensor tangent_of(const Tensor& tensor, const ForwardLevel& level);
+// The same without a reference, in the common case that the tensor is no view and has one tangent;
+// null: another case, or none. Valid until the tensor or its tangent changes.
+[[nodiscard]] TensorImpl* lent_tangent(const Tensor& tensor, const ForwardLevel& level) noexcept;
 // Whether the tensor has a tangent at a level that ops see.
 [[nodiscard]] bool has_tangent(const Tensor& tensor);
 // Replaces the tangent, whose shape must broadcast to the tensor's; undefined: zero. Call it under

@@ -227,7 +227,13 @@ void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves,
 
 namespace tsr {
 
-bool LoneTangents::find(const TensorRefs& inputs) {
+LoneTangents::~LoneTangents() {
+  for (size_t i = 0; borrowed_ != 0; ++i, borrowed_ >>= 1) {
+    if ((borrowed_ & 1U) != 0) (void)tangents_[i].detach_impl();
+  }
+}
+
+bool LoneTangents::look(const TensorRefs& inputs, bool borrow) {
   if (!forward_enabled() || inputs.size() > tangents_.size()) return false;
   const ForwardLevel& level = *t_forward_mode.level;
   if (outer_level(level) != nullptr) return false;
@@ -235,7 +241,9 @@ bool LoneTangents::find(const TensorRefs& inputs) {
   const bool grad = grad_enabled();
   for (size_t i = 0; i < count_; ++i) {
     if (grad && detail::one_needs_grad(inputs[i])) return false;
-    tangents_[i] = tangent_of(inputs[i], level);
+    TensorImpl* lent = borrow ? lent_tangent(inputs[i], level) : nullptr;
+    if (lent != nullptr) borrowed_ |= 1U << i;
+    tangents_[i] = lent != nullptr ? Tensor::adopt(lent) : tangent_of(inputs[i], level);
   }
   return true;
 }

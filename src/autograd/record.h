@@ -113,8 +113,16 @@ template <class F>
 // together with it; they call no record in this case.
 class LoneTangents {
  public:
+  LoneTangents() = default;
+  LoneTangents(const LoneTangents&) = delete;
+  LoneTangents& operator=(const LoneTangents&) = delete;
+  ~LoneTangents();
+
   // False: another case.
-  bool find(const TensorRefs& inputs);
+  bool find(const TensorRefs& inputs) { return look(inputs, false); }
+  // The same without references of its own, which cost more than a short row: for an op that only
+  // reads the memory of the tangents, and does not hand them on.
+  bool borrow(const TensorRefs& inputs) { return look(inputs, true); }
   // Of input i; undefined: zero.
   [[nodiscard]] const Tensor& operator[](size_t i) const noexcept { return tangents_[i]; }
   [[nodiscard]] std::span<const Tensor> all() const noexcept { return {tangents_.data(), count_}; }
@@ -125,7 +133,10 @@ class LoneTangents {
   void give(const Tensor& output, Tensor tangent) const;
 
  private:
+  bool look(const TensorRefs& inputs, bool borrow);
+
   std::array<Tensor, 4> tangents_;
+  uint32_t borrowed_ = 0;  // bit i: tangents_[i] is not a reference
   size_t count_ = 0;
 };
 

@@ -61,7 +61,7 @@ Tensor dual_unary(const UnaryRule& rule, const Tensor& input, DType compute,
                   std::initializer_list<double> params) {
   if (!is_plain(input, compute) || is_complex(compute) || itemsize(compute) < 4) return {};
   LoneTangents lone;
-  if (!lone.find({input}) || !are_plain(lone)) return {};
+  if (!lone.borrow({input}) || !are_plain(lone)) return {};
   Tensor tangent = empty_dense_like(input, compute, input.device());
   DualPlan plan{};
   Tensor value = prepare(plan, input, tangent);
@@ -90,7 +90,7 @@ Tensor dual_binary(const BinaryRule& rule, const Arg& a, const Arg& b, DType com
     return {};
   }
   LoneTangents lone;
-  if (!lone.find({first, second}) || !are_plain(lone)) return {};
+  if (!lone.borrow({first, second}) || !are_plain(lone)) return {};
   if (is_sum(rule.op) && (!lone[0].defined() || !lone[1].defined())) return {};
   Tensor tangent = empty_dense_like(like, compute, like.device());
   DualPlan plan{};
