@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "arrays.h"
 #include "base/parallel.h"
@@ -215,6 +216,35 @@ TEST(Reduce, integers_and_bools) {
         check(c, dtype, {300, width}, {true, false}, Layout::kContiguous);
         check(c, dtype, {300, width}, {false, true}, Layout::kSliced);
         check(c, dtype, {300, width}, {true, false}, Layout::kSliced);
+      }
+    }
+  }
+}
+
+TEST(Reduce, extrema_of_narrow_integers_over_their_whole_range) {
+  for (const DType dtype : {DType::kUInt8, DType::kInt8, DType::kUInt16, DType::kInt16,
+                            DType::kUInt32, DType::kInt32}) {
+    const double count = std::ldexp(1.0, static_cast<int>(8 * itemsize(dtype)));
+    const double least = info(dtype).is_signed ? -count / 2 : 0;
+    const double most = least + count - 1;
+    // Anywhere in the range, and next to either end, where one element is the end itself.
+    const std::pair<double, double> ranges[] = {
+        {least, most}, {least, least + 2}, {most - 2, most}};
+    for (int64_t length = 1; length < 700; length += 1 + length / 20) {
+      for (const auto& [low, high] : ranges) {
+        for (const bool along : {true, false}) {
+          Array input(dtype, along ? Sizes{3, length} : Sizes{11, length});
+          input.randomize(low, high, static_cast<unsigned>(length));
+          const Sizes kept{along ? 3 : length};
+          for (const Case& c : kCases) {
+            if (c.op != ReduceOp::kMax && c.op != ReduceOp::kMin) continue;
+            SCOPED_TRACE(testing::Message()
+                         << c.name << " " << name(dtype) << " length " << length);
+            Array output(dtype, kept);
+            const std::vector<bool> reduced{!along, along};
+            run(c, reduction(c.op, output, input, reduced), output, input, reduced);
+          }
+        }
       }
     }
   }

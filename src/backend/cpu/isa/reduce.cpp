@@ -95,6 +95,8 @@ constexpr auto across_of() {
 template <class Loops>
 void along_rows(int64_t rows, int64_t count, const void* in, int64_t step, void* states,
                 const Parameter* params) {
+  if constexpr (requires { &Loops::along_rows; })
+    return Loops::along_rows(rows, count, in, step, states, params);
   const auto* row = static_cast<const char*>(in);
   auto* state = static_cast<typename Loops::State*>(states);
   int64_t r = 0;
@@ -169,58 +171,62 @@ DType wide_element(DType dtype) {
   }
 }
 
-// An extremum of integers narrower than 64 bits.
-template <class F>
-ReduceKernel find_narrow(DType element) {
-  switch (element) {
-    case DType::kBool:
-    case DType::kUInt8:
-      return make_kernel<NarrowExtremum<F, uint8_t>>(element);
-    case DType::kInt8:
-      return make_kernel<NarrowExtremum<F, int8_t>>(element);
-    case DType::kUInt16:
-      return make_kernel<NarrowExtremum<F, uint16_t>>(element);
-    case DType::kInt16:
-      return make_kernel<NarrowExtremum<F, int16_t>>(element);
-    case DType::kUInt32:
-      return make_kernel<NarrowExtremum<F, uint32_t>>(element);
-    case DType::kInt32:
-      return make_kernel<NarrowExtremum<F, int32_t>>(element);
-    default:
-      return {};
+// The kernel of fold F over elements of T; without functions where there is none.
+template <class F, class T>
+ReduceKernel kernel_of(DType element) {
+  constexpr auto kHas = [](unsigned types) { return (F::kTypes & types) != 0; };
+  if constexpr (kIsShort<T>) {
+    if constexpr (kHasShortLoops<F>) return make_kernel<ShortLoops<F, T>>(element);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (kHas(math::kReal)) return make_kernel<typename LoopsOf<F, T, VD>::type>(element);
+  } else if constexpr (sizeof(T) < sizeof(int64_t)) {
+    if constexpr (kHasNarrowLoops<F>) return make_kernel<NarrowExtremum<F, T>>(element);
+  } else if constexpr (kHas(math::kIntegers | math::kSignless)) {
+    return make_kernel<typename LoopsOf<F, T, Vec<T>>::type>(element);
   }
+  return {};
+}
+template <class F, class T>
+ReduceKernel complex_kernel(DType element) {
+  if constexpr ((F::kTypes & math::kComplexes) != 0) return make_kernel<OneComplex<F, T>>(element);
+  return {};
 }
 
 template <class F>
 ReduceKernel find_fold(DType element) {
-  constexpr auto kHas = [](unsigned types) { return (F::kTypes & types) != 0; };
-  if constexpr (kHasNarrowLoops<F>) {
-    const ReduceKernel narrow = find_narrow<F>(element);
-    if (narrow.along != nullptr) return narrow;
+  // A fold that has no code of its own for unsigned integers takes that of signed ones.
+  using Longest = std::conditional_t<(F::kTypes & math::kIntegers) != 0, uint64_t, int64_t>;
+  switch (element) {
+    case DType::kBool:
+    case DType::kUInt8:
+      return kernel_of<F, uint8_t>(element);
+    case DType::kInt8:
+      return kernel_of<F, int8_t>(element);
+    case DType::kUInt16:
+      return kernel_of<F, uint16_t>(element);
+    case DType::kInt16:
+      return kernel_of<F, int16_t>(element);
+    case DType::kUInt32:
+      return kernel_of<F, uint32_t>(element);
+    case DType::kInt32:
+      return kernel_of<F, int32_t>(element);
+    case DType::kUInt64:
+      return kernel_of<F, Longest>(element);
+    case DType::kInt64:
+      return kernel_of<F, int64_t>(element);
+    case DType::kFloat16:
+      return kernel_of<F, Float16>(element);
+    case DType::kBFloat16:
+      return kernel_of<F, Brain16>(element);
+    case DType::kFloat32:
+      return kernel_of<F, float>(element);
+    case DType::kFloat64:
+      return kernel_of<F, double>(element);
+    case DType::kComplex64:
+      return complex_kernel<F, float>(element);
+    default:
+      return complex_kernel<F, double>(element);
   }
-  if constexpr (kHasShortLoops<F>) {
-    if (element == DType::kFloat16) return make_kernel<ShortLoops<F, Float16>>(element);
-    if (element == DType::kBFloat16) return make_kernel<ShortLoops<F, Brain16>>(element);
-  }
-  if constexpr (kHas(math::kReal)) {
-    if (element == DType::kFloat32)
-      return make_kernel<typename LoopsOf<F, float, VD>::type>(element);
-    if (element == DType::kFloat64)
-      return make_kernel<typename LoopsOf<F, double, VD>::type>(element);
-  }
-  if constexpr (kHas(math::kComplexes)) {
-    if (element == DType::kComplex64) return make_kernel<OneComplex<F, float>>(element);
-    if (element == DType::kComplex128) return make_kernel<OneComplex<F, double>>(element);
-  }
-  if constexpr (kHas(math::kIntegers)) {
-    if (element == DType::kUInt64)
-      return make_kernel<typename LoopsOf<F, uint64_t, Vec<uint64_t>>::type>(element);
-  }
-  if constexpr (kHas(math::kIntegers | math::kSignless)) {
-    if (element == DType::kInt64 || element == DType::kUInt64)
-      return make_kernel<typename LoopsOf<F, int64_t, VL>::type>(element);
-  }
-  return {};
 }
 
 }  // namespace
