@@ -106,19 +106,33 @@ void along_rows(int64_t rows, int64_t count, const void* in, int64_t step, void*
   for (; r < rows; ++r) Loops::along(count, row + r * step, 0, state + r, params);
 }
 
+// The loops whose functions of states these share: those of the same fold and state.
+template <class Loops>
+struct StatesOf {
+  using type = Loops;
+};
+template <class Loops>
+requires requires {
+  typename Loops::States;
+}
+struct StatesOf<Loops> {
+  using type = typename Loops::States;
+};
+
 template <class Loops>
 ReduceKernel make_kernel(DType element) {
+  using States = typename StatesOf<Loops>::type;
   ReduceKernel kernel{};
   kernel.along = &Loops::along;
   if constexpr (sizeof(typename Loops::State) == sizeof(int64_t))
     kernel.along_rows = &along_rows<Loops>;
   kernel.across = across_of<Loops>();
-  kernel.start = &start_states<Loops>;
-  kernel.merge = &merge_states<Loops>;
-  kernel.finish = &finish_states<Loops>;
+  kernel.start = &start_states<States>;
+  kernel.merge = &merge_states<States>;
+  kernel.finish = &finish_states<States>;
   kernel.element = element;
-  kernel.result = kResult<ResultOf<Loops>>;
-  kernel.words = sizeof(typename Loops::State) / sizeof(int64_t);
+  kernel.result = kResult<ResultOf<States>>;
+  kernel.words = sizeof(typename States::State) / sizeof(int64_t);
   return kernel;
 }
 

@@ -387,6 +387,7 @@ inline constexpr bool kIsPlainSum = std::is_same_v<F, math::Sum> || std::is_same
 template <class F, class T, class S>
 struct OneNumber {
   using State = typename S::Element;
+  using States = OneNumber<F, State, S>;
   // States of neighbouring results are merged by adding vectors.
   static constexpr bool kMergesBySum = kIsPlainSum<F>;
   using Vector = S;

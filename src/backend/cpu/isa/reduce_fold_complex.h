@@ -21,6 +21,7 @@ namespace tsr::cpu::TSR_ISA {
 template <class F, class T>
 struct OneComplex {
   using State = math::Complex<double>;
+  using States = OneComplex<F, double>;
 
   static void along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
     constexpr int kChains = 4;  // hide the latency of the merge

@@ -57,6 +57,7 @@ void position_across(int64_t count, const void* in, int64_t before, void* state,
 
 template <class F, class T, class S>
 struct PositionLoops {
+  using States = PositionLoops<F, typename S::Element, S>;
   struct State {
     typename S::Element value;
     int64_t position;  // -1: no element yet
@@ -134,6 +135,7 @@ void variance_across(int64_t count, const void* in, int64_t before, void* state,
 
 template <class T>
 struct VarianceLoops : math::Var {
+  using States = VarianceLoops<double>;
   static void along(int64_t count, const void* in, int64_t before, void* state,
                     const Parameter* params) {
     variance_along<T>(count, in, before, state, params);
@@ -247,6 +249,7 @@ void logsumexp_across(int64_t count, AcrossRows rows, int64_t, void* state, int6
 
 template <class T>
 struct LogsumexpLoops : math::Logsumexp {
+  using States = LogsumexpLoops<double>;
   static void along(int64_t count, const void* in, int64_t before, void* state,
                     const Parameter* params) {
     logsumexp_along<T, Vec<T>>(count, in, before, state, params);
