@@ -260,6 +260,24 @@ def test_neighbours_and_powers_of_random_numbers(kind: Any) -> None:
         np.testing.assert_array_equal(ts.ldexp(ts.from_numpy(a), ts.from_numpy(steps)).numpy(), np.ldexp(a, steps))
 
 
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64"])
+def test_ldexp_by_one_power_gives_the_bits_of_ldexp_by_many(name: str) -> None:
+    """One whole power is multiplied with, where the dtype holds it; fractions and powers beyond it are not."""
+    dtype = getattr(ts, name)
+    rng = np.random.default_rng(4)
+    sizes = np.exp2(rng.uniform(-1074, 1000, 400) if name == "float64" else rng.uniform(-149, 120, 400))
+    edges = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 2.0**-126, 3.0]
+    x = ts.from_numpy(np.concatenate([sizes * rng.choice([-1, 1], 400), edges])).astype(dtype)
+    rows = x[:400].reshape((20, 20)).T
+    for power in (0.0, 3.0, -2.0, 0.5, 126.0, 127.0, -126.0, -127.0, 1022.0, 1023.0, -1030.0, np.inf, -np.inf, np.nan):
+        one = ts.full((), power, dtype=dtype)
+        for given in (x, rows):
+            wanted = ts.ldexp(given, ts.full(given.shape, power, dtype=dtype))
+            for found in (ts.ldexp(given, one), ts.ldexp(given, ts.expand_dims(one, 0)), ts.ldexp(given, power)):
+                np.testing.assert_array_equal(found.astype(ts.float64).numpy(), wanted.astype(ts.float64).numpy())
+
+
+
 def test_neighbours_of_bfloat16_are_one_bit_apart() -> None:
     x = ts.tensor([1.0, -1.0, 0.0, 3e38], dtype=ts.bfloat16)
     found = ts.nextafter(x, 1e39).astype(ts.float32).tolist()

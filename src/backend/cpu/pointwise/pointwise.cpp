@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/pointwise/pointwise.h"
 
+#include <cmath>
+#include <cstring>
+
+#include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
@@ -65,6 +69,34 @@ Status missing() {
                  "expected an op that exists for these dtypes, got one that does not");
 }
 
+// a 2**b of one whole number b for all a is a product with a power of 2, which is rounded once as
+// well: kept in `power`, a number in host memory. False: b is no such number, or the dtype has no
+// such power among its normal numbers.
+bool find_power(const ElementwisePlan& plan, double& power) {
+  for (int32_t d = 0; d < plan.ndim; ++d) {
+    if (plan.sizes[d] != 1 && plan.strides[2][d] != 0) return false;
+  }
+  const DType dtype = plan.dtypes[2];
+  double exponent = 0;
+  if (dtype == DType::kFloat64)
+    std::memcpy(&exponent, plan.data[2], sizeof(exponent));
+  else
+    rows_of<CopyRows>().cast(dtype, DType::kFloat64)(1, &exponent, plan.data[2]);
+  const double most = opmath(dtype) == DType::kFloat64 ? 1022 : 126;
+  if (!(std::abs(exponent) <= most) || exponent != std::trunc(exponent)) return false;
+  power = std::exp2(exponent);
+  return true;
+}
+Status multiply_by_power(const ElementwisePlan& plan, double power) {
+  ElementwisePlan product = plan;
+  auto narrow = static_cast<float>(power);
+  const bool wide = opmath(plan.dtypes[2]) == DType::kFloat64;
+  product.data[2] = wide ? static_cast<void*>(&power) : &narrow;
+  product.dtypes[2] = opmath(plan.dtypes[2]);
+  product.host_operands |= 4U;
+  return binary(BinaryOp::kMultiply, product);
+}
+
 }  // namespace
 
 void fill_pointwise_tables() noexcept {
@@ -89,6 +121,10 @@ Status unary(UnaryOp op, const ElementwisePlan& plan) {
 }
 
 Status binary(BinaryOp op, const ElementwisePlan& plan) {
+  // A plan is copied, which few elements are not worth.
+  constexpr int64_t kFew = 256;
+  if (double power = 0; op == BinaryOp::kLdexp && plan.numel > kFew && find_power(plan, power))
+    return multiply_by_power(plan, power);
   DType compute;
   const PointwiseKernel* kernel = g_binary.find(op, plan, compute);
   if (kernel == nullptr) return missing();
