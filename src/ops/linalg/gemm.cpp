@@ -64,7 +64,7 @@ void plan_batch(GemmPlan& plan, DimsView batch, const Tensor& a, const Tensor& b
 }  // namespace
 
 void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right, const Scalar& alpha,
-                 const Scalar& beta) {
+                 const Scalar& beta, bool conjugate) {
   const Tensor a = gemm_ready(left) ? left : contiguous_memory(left);
   const Tensor b = gemm_ready(right) ? right : contiguous_memory(right);
   GemmPlan plan{};
@@ -79,6 +79,7 @@ void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right, 
   matrix_strides(a, plan.a_strides);
   matrix_strides(b, plan.b_strides);
   matrix_strides(result, plan.c_strides);
+  plan.conj_a = conjugate ? 1 : 0;
   alpha.store(kernel::opmath(plan.dtype), plan.alpha.bytes);
   beta.store(kernel::opmath(plan.dtype), plan.beta.bytes);
   plan.place = kernel::place_on(result.device());

@@ -10,9 +10,10 @@ namespace tsr::ops {
 
 // result = alpha left right + beta result, for stacks of matrices of one dtype: result is
 // (batch..., m, n) and row-major in its last two dims; left (..., m, k) and right (..., k, n)
-// broadcast over the batch. beta = 0 does not read the result. No autograd.
+// broadcast over the batch. beta = 0 does not read the result. `conjugate`: of the conjugate of a
+// complex left. No autograd.
 void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right,
-                 const Scalar& alpha = 1, const Scalar& beta = 0);
+                 const Scalar& alpha = 1, const Scalar& beta = 0, bool conjugate = false);
 // Throws kDevice, kDType, kShape unless `tensor` has the device and the dtype of `input` and this
 // many dims.
 void check_operand(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank);

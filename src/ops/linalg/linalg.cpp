@@ -209,7 +209,18 @@ Tensor dot(const Tensor& input, const Tensor& other, Out out) {
 
 Tensor vdot(const Tensor& input, const Tensor& other, Out out) {
   check_vectors(input, other);
-  return matmul(conj_of(input), other, out);
+  if (!is_complex(input.dtype()) || needs_grad(input, other))
+    return matmul(conj_of(input), other, out);
+  // Nothing is recorded, so the product itself conjugates, and no copy is made.
+  Result result =
+      allocate_apart(out, Dims(), input.dtype(), input.device(), false, {&input, &other}, true);
+  const auto as_matrix = [](const Tensor& vector, int64_t rows, int64_t columns) {
+    return reshape(vector.detached(), Dims{rows, columns});
+  };
+  const int64_t count = input.numel();
+  launch_gemm(as_matrix(result.value(), 1, 1), as_matrix(input, 1, count),
+              as_matrix(other, count, 1), 1, 0, true);
+  return result.finish();
 }
 
 Tensor outer(const Tensor& input, const Tensor& other, Out out) {
