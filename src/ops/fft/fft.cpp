@@ -174,7 +174,10 @@ Tensor real_axes(const Tensor& input, std::optional<DimsView> s, std::optional<D
   const Tensor numbers = resized_space(ready_real(input), space, false);
   const Tensor half = transform_real(numbers, space.axes.back(), false, scale);
   const Dims rest = without_last(space.axes);
-  const Tensor result = rest.empty() ? half : transform_complex(half, rest, false, 1);
+  const bool grad = needs_grad(half);
+  // Without a history the half is nobody else's: the other axes are transformed in its memory.
+  if (!grad) transform_complex_memory(half, rest, false);
+  const Tensor result = grad && !rest.empty() ? transform_complex(half, rest, false, 1) : half;
   return deliver(result, out, needs_grad(input));
 }
 

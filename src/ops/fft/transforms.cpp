@@ -61,6 +61,11 @@ Tensor half_weights(const Tensor& half, int64_t axis, int64_t n, double other) {
 
 }  // namespace
 
+void transform_complex_memory(const Tensor& numbers, DimsView axes, bool inverse) {
+  for (size_t i = axes.size(); i-- > 0;)
+    launch_transform(FftOp::kComplex, numbers, numbers, axes[i], numbers.size(axes[i]), inverse, 1);
+}
+
 // The adjoint of a symmetric matrix is its conjugate: the transform of the other direction.
 Tensor transform_complex(const Tensor& input, DimsView axes, bool inverse, double scale) {
   const Tensor result = empty(input.sizes(), input.dtype(), input.device());

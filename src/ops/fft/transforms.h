@@ -13,6 +13,8 @@ namespace tsr::ops {
 
 // Complex to complex, along several axes.
 Tensor transform_complex(const Tensor& input, DimsView axes, bool inverse, double scale);
+// The same in the memory of contiguous numbers that nobody else reads, without autograd and scale.
+void transform_complex_memory(const Tensor& numbers, DimsView axes, bool inverse);
 // float32 or float64 to the n/2 + 1 results that are not conjugates of others.
 Tensor transform_real(const Tensor& input, int64_t axis, bool inverse, double scale);
 // The reverse: from n/2 + 1 complex numbers, the others being their conjugates, to n real ones.
