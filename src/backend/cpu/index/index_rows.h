@@ -20,6 +20,9 @@ struct IndexRows {
   // to[i] += from[i]; the two do not overlap.
   void (*add_float)(int64_t count, void* to, const void* from);
   void (*add_double)(int64_t count, void* to, const void* from);
+  // The same of 16-bit floats, which are widened, to float32.
+  void (*add_half)(int64_t count, void* to, const void* from);
+  void (*add_bfloat)(int64_t count, void* to, const void* from);
 };
 
 }  // namespace tsr::cpu

@@ -56,18 +56,11 @@ struct AccumulateWide {
       for (int64_t i = 0; i < count; ++i) one(values + i * step, elements + i * stride);
       return;
     }
-    if constexpr (std::is_same_v<S, float>) {
-      rows_of<IndexRows>().add_float(count, elements, values);
-    } else {
-      static const CastRow widen = rows_of<CopyRows>().cast(dtype_of<S>(), DType::kFloat32);
-      constexpr int64_t kPiece = 512;
-      float numbers[kPiece];
-      for (int64_t i = 0; i < count; i += kPiece) {
-        const int64_t part = std::min(kPiece, count - i);
-        widen(part, numbers, values + i * kSize);
-        rows_of<IndexRows>().add_float(part, elements + i * kElement, numbers);
-      }
-    }
+    const IndexRows& rows = rows_of<IndexRows>();
+    const auto add = std::is_same_v<S, float>  ? rows.add_float
+                     : std::is_same_v<S, Half> ? rows.add_half
+                                               : rows.add_bfloat;
+    add(count, elements, values);
   }
   template <class F>
   static void with_row(int64_t count, F&& function) {
@@ -92,10 +85,10 @@ class WideSums {
     const int64_t threads = walk.numel < 2 * kGrain ? 1 : num_threads();
     const int64_t room =
         std::min(std::max(kTile, total_ / (kParts * threads)), (total_ + threads - 1) / threads);
-    // If a row shares one index, tiles hold whole rows first: every tile reads all indices again.
-    // Otherwise every element has its own index, and tiles cut along the dim read different
-    // indices.
-    const int64_t beside = shares_index() ? rest : positions * rest;
+    // If the elements of a row share one index, tiles hold whole rows first: every tile reads all
+    // indices again. Otherwise tiles are cut along the dim and hold all positions: in one with some
+    // of them no processor foresees which elements it passes over.
+    const int64_t beside = index_for_each() ? positions * rest : rest;
     length_ = std::clamp(room / beside, std::min(length, kNarrow), length);
     positions_ = std::clamp<int64_t>(room / (length_ * rest), 1, positions);
     across_ = (length + length_ - 1) / length_;
@@ -119,12 +112,6 @@ class WideSums {
   }
 
  private:
-  [[nodiscard]] bool shares_index() const {
-    for (int32_t j = 0; j < plan_.indices && dim_ >= 0; ++j) {
-      if (plan_.walk.strides[j + 2][dim_] != 0) return false;
-    }
-    return dim_ >= 0;
-  }
   [[nodiscard]] int64_t whole_length() const { return dim_ < 0 ? 1 : plan_.walk.sizes[dim_]; }
   [[nodiscard]] int64_t whole_positions() const {
     return plan_.indices > 0 ? plan_.indexed_sizes[0] : 1;
@@ -269,11 +256,100 @@ class WideSums {
   int64_t across_, tiles_;
 };
 
+// ---- Rows ----
+
+// Rows of contiguous values, each with one index of one index array. The values that go to one row
+// of the array follow each other here, so that their sum stays in the first-level cache, and rows
+// without values are not read.
+template <class S>
+class RowSums {
+ public:
+  static bool takes(const IndexPlan& plan) {
+    const ElementwisePlan& walk = plan.walk;
+    return plan.indices == 1 && walk.ndim == 2 && walk.sizes[1] >= kNarrow &&
+           walk.strides[0][1] == kSize && walk.strides[1][1] == kSize && walk.strides[1][0] == 0 &&
+           walk.strides[2][1] == 0;
+  }
+
+  explicit RowSums(const IndexPlan& plan)
+      : plan_(plan),
+        rows_(plan.walk.sizes[0]),
+        positions_(plan.indexed_sizes[0]),
+        columns_(plan.walk.sizes[1]) {}
+
+  Status run() const {
+    const Workspace space((positions_ + 2 + 2 * rows_) * kIndexSize);
+    auto* const starts = static_cast<int64_t*>(space.data());
+    if (starts == nullptr)
+      return failure(Code::kOutOfMemory, "expected memory for sums in float32, got none");
+    int64_t* const order = starts + positions_ + 2;
+    bring_together(starts, order, order + rows_);
+    const int64_t each = columns_ * rows_ / positions_ + 1;
+    parallel_for(positions_, std::max<int64_t>(1, kGrain / each), [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) {
+        if (starts[p] < starts[p + 1]) sum_row(p, order + starts[p], order + starts[p + 1]);
+      }
+    });
+    return kernel::kOk;
+  }
+
+ private:
+  static constexpr auto kSize = static_cast<int64_t>(sizeof(S));
+
+  // The rows of values by their positions, those of one position in their order: `order` has those
+  // of position p from starts[p] on. An index outside the array, which another thread has written
+  // since the check, counts as one behind the last.
+  void bring_together(int64_t* starts, int64_t* order, int64_t* position_of) const {
+    std::fill_n(starts, positions_ + 2, 0);
+    const auto* const index = static_cast<const std::byte*>(plan_.walk.data[2]);
+    const int64_t below = reach_below(plan_, 0);
+    for (int64_t row = 0; row < rows_; ++row) {
+      int64_t position = 0;
+      if (!wrap(index + row * plan_.walk.strides[2][0], below, positions_, position))
+        position = positions_;
+      position_of[row] = position;
+      ++starts[position + 1];
+    }
+    for (int64_t p = 0; p < positions_; ++p) starts[p + 1] += starts[p];
+    // Each start moves to the end of its position, where the next one began; so one to the right.
+    std::copy_backward(starts, starts + positions_ + 1, starts + positions_ + 2);
+    for (int64_t row = 0; row < rows_; ++row) order[starts[position_of[row] + 1]++] = row;
+  }
+
+  void sum_row(int64_t position, const int64_t* first, const int64_t* last) const {
+    constexpr int64_t kPiece = 1024;
+    const ElementwisePlan& walk = plan_.walk;
+    const CastRow widen = rows_of<CopyRows>().cast(dtype_of<S>(), DType::kFloat32);
+    const CastRow narrow = rows_of<CopyRows>().cast(DType::kFloat32, dtype_of<S>());
+    auto* const target =
+        static_cast<std::byte*>(walk.data[1]) + position * plan_.indexed_strides[0];
+    auto* const values = static_cast<std::byte*>(walk.data[0]);
+    float sums[kPiece];
+    for (int64_t i = 0; i < columns_; i += kPiece) {
+      const int64_t count = std::min(kPiece, columns_ - i);
+      widen(count, sums, target + i * kSize);
+      for (const int64_t* row = first; row != last; ++row) {
+        AccumulateWide<S>::row(count, values + *row * walk.strides[0][0] + i * kSize, kSize,
+                               reinterpret_cast<std::byte*>(sums), sizeof(float));
+      }
+      narrow(count, target + i * kSize, sums);
+    }
+  }
+
+  const IndexPlan& plan_;
+  int64_t rows_, positions_, columns_;
+};
+
+template <class S>
+Status accumulate(const IndexPlan& plan) {
+  return RowSums<S>::takes(plan) ? RowSums<S>(plan).run() : WideSums<S>(plan).run();
+}
+
 }  // namespace
 
 Status accumulate_short(const IndexPlan& plan) {
-  if (plan.walk.dtypes[1] == DType::kFloat16) return WideSums<Half>(plan).run();
-  return WideSums<BFloat16>(plan).run();
+  return plan.walk.dtypes[1] == DType::kFloat16 ? accumulate<Half>(plan)
+                                                : accumulate<BFloat16>(plan);
 }
 
 }  // namespace tsr::cpu

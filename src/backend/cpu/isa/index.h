@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/cpu/index/index_rows.h"
+#include "backend/cpu/isa/half_vec.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -29,6 +30,19 @@ void add_row(int64_t count, void* to, const void* from) {
   for (int64_t i = 0; i < count; ++i) target[i] += source[i];
 }
 
-inline constexpr IndexRows kIndexRows{outside_signs, add_row<float>, add_row<double>};
+template <class Short>
+void add_short_row(int64_t count, void* to, const void* from) {
+  auto* target = static_cast<float*>(to);
+  const auto* source = static_cast<const uint16_t*>(from);
+  int64_t i = 0;
+  for (; i + VF::kSize <= count; i += VF::kSize)
+    (VF::load(target + i) + Short::load(source + i)).store(target + i);
+  if (i == count) return;
+  const VF last = VF::load_part(target + i, count - i, 0.0F);
+  (last + load_short_part<Short>(source + i, count - i)).store_part(target + i, count - i);
+}
+
+inline constexpr IndexRows kIndexRows{outside_signs, add_row<float>, add_row<double>,
+                                      add_short_row<Float16>, add_short_row<Brain16>};
 
 }  // namespace tsr::cpu::TSR_ISA
