@@ -8,6 +8,8 @@
 #include "autograd/forward.h"
 #include "base/error.h"
 #include "kernel/contract.h"
+#include "kernel/plan.h"
+#include "kernel/registry.h"
 #include "ops/composition.h"
 #include "ops/create/copy.h"
 #include "ops/linalg/gemm.h"
@@ -24,6 +26,8 @@
 
 namespace tsr::ops {
 namespace {
+
+using kernel::BinaryOp;
 
 void check_pair(const Tensor& input, const Tensor& other) {
   check_operand(other, "other", input, other.ndim());
@@ -91,6 +95,70 @@ bool takes_rows(const Tensor& left, const Tensor& right) {
   if (!left.device().is_cpu() || right.dtype() != dtype) return false;
   if (dtype != DType::kFloat32 && dtype != DType::kFloat64 && dtype != DType::kInt64) return false;
   return right.sizes().back() * right.itemsize() >= 64;
+}
+
+void launch(BinaryOp op, const Tensor& result, const Tensor& a, const Tensor& b) {
+  const kernel::Elementwise walk(result, {a, b});
+  kernel::launch(kernel::kBinary, result.device(), op, walk.plan());
+}
+
+// The cross products of vectors of one shape and dtype, without autograd. a[i] b[i + 1] -
+// a[i + 1] b[i], counted modulo 3, stands at i + 2: for i = 0 and 1 at 2 and 0, for i = 2 at 1.
+Tensor cross_by_parts(const Tensor& a, const Tensor& b, int64_t axis) {
+  const Tensor result = empty(a.sizes(), a.dtype(), a.device());
+  if (result.numel() == 0) return result;
+  const Tensor spare = empty(a.sizes(), a.dtype(), a.device());
+  const auto write = [&](int64_t i, int64_t next, int64_t count, int64_t place, int64_t step) {
+    Dims sizes = a.sizes();
+    Dims strides = result.strides();
+    sizes[static_cast<size_t>(axis)] = count;
+    strides[static_cast<size_t>(axis)] *= step;
+    const Tensor part =
+        make_view(result, sizes, strides, result.offset() + place * result.stride(axis));
+    const auto of = [&](const Tensor& x, int64_t first) {
+      return narrow_memory(x, axis, first, count);
+    };
+    const Tensor second = of(spare, 0);
+    launch(BinaryOp::kMultiply, part, of(a, i), of(b, next));
+    launch(BinaryOp::kMultiply, second, of(a, next), of(b, i));
+    launch(BinaryOp::kSubtract, part, part, second);
+  };
+  write(0, 1, 2, 2, -2);
+  write(2, 0, 1, 1, 1);
+  return result;
+}
+
+// The same of short rows, by rolled copies, some thousand numbers at a time, which stay in the
+// caches.
+Tensor cross_rolled(const Tensor& a, const Tensor& b, int64_t axis) {
+  constexpr int64_t kBlock = int64_t{1} << 16;
+  const Tensor result = empty(a.sizes(), a.dtype(), a.device());
+  const int64_t lines = axis == 0 ? 1 : a.size(0);
+  const int64_t block =
+      axis == 0 || !a.device().is_cpu()
+          ? a.size(0)
+          : std::max<int64_t>(1, kBlock * lines / std::max<int64_t>(a.numel(), 1));
+  for (int64_t first = 0; first < a.size(0); first += block) {
+    const auto of = [&](const Tensor& x) {
+      return narrow_memory(x, 0, first, std::min(block, a.size(0) - first));
+    };
+    const auto next = [&](const Tensor& x, Out to = {}) {
+      return roll(x, Dims{-1}, DimsView(Dims{axis}), to);
+    };
+    const Tensor x = of(a);
+    const Tensor y = of(b);
+    const Tensor part = of(result);
+    next(subtract(multiply(x, next(y)), multiply(next(x), y)), Out::into(part));
+  }
+  return result;
+}
+
+// Whether parts of the vectors cost less than rolled copies of all: rows are long, or there is one.
+bool pays_by_parts(const Tensor& a, int64_t axis) {
+  constexpr int64_t kLongRow = 64;
+  int64_t row = 1;
+  for (int64_t d = axis + 1; d < a.ndim(); ++d) row *= a.size(d);
+  return row >= kLongRow || a.numel() == 3 * row;
 }
 
 }  // namespace
@@ -201,12 +269,17 @@ Tensor cross(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
   };
   const Tensor a = full(input);
   const Tensor b = full(other);
+  const DType dtype = promote_types(input.dtype(), other.dtype());
+  if (dtype != DType::kBool && !needs_grad(input, other)) {
+    const DType wide = promote_types(a.dtype(), b.dtype());
+    const auto make = pays_by_parts(a, along) ? cross_by_parts : cross_rolled;
+    return settle(astype(make(cast_memory(a, wide), cast_memory(b, wide), along), dtype), out);
+  }
   const auto next = [&](const Tensor& x, Out to = {}) {
     return roll(x, Dims{-1}, DimsView(Dims{along}), to);
   };
   // a[i] b[i + 1] - a[i + 1] b[i] stands at i + 2.
   const Tensor before = subtract(multiply(a, next(b)), multiply(next(a), b));
-  const DType dtype = promote_types(input.dtype(), other.dtype());
   if (before.dtype() == dtype) return next(before, out);
   return settle(astype(next(before), dtype), out);
 }

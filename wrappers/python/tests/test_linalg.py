@@ -446,3 +446,26 @@ def test_rows_far_apart_are_multiplied() -> None:
     assert (far @ w).numpy()[:, 0].tolist() == rows.sum(1).tolist()
     assert (w.T @ far.T).numpy()[0].tolist() == rows.sum(1).tolist()
     assert ts.matmul(far, w[:, 0]).numpy().tolist() == rows.sum(1).tolist()
+
+
+@pytest.mark.parametrize("name", ["float32", "complex128", "int64", "bfloat16"])
+def test_cross_of_long_rows_and_of_many_vectors(name: str) -> None:
+    """Long rows are taken part by part, short ones in blocks of which the last is not whole."""
+    rng = np.random.default_rng(3)
+    dtype = getattr(ts, name)
+    for shape, axis in (((3, 70), 0), ((5, 3, 65), 1), ((3,), 0), ((40001, 3), 1), ((40001, 3, 2), 1), ((0, 3), 1), ((3, 0), 0)):
+        a, b = (ts.asarray(rng.integers(-9, 9, shape)).astype(dtype) for _ in range(2))
+        wide = [x.astype(ts.complex128).numpy() for x in (a, b)]
+        wanted = np.cross(*wide, axis=axis)
+        turned = [ts.swapaxes(ts.swapaxes(x, 0, -1).contiguous(), 0, -1) for x in (a, b)]
+        for x, y in ((a, b), turned):
+            found = ts.linalg.cross(x, y, axis=axis)
+            assert found.dtype is dtype
+            np.testing.assert_array_equal(found.astype(ts.complex128).numpy(), wanted)
+        out = a.clone()
+        ts.cross(out, b, axis=axis, out=out)
+        np.testing.assert_array_equal(out.astype(ts.complex128).numpy(), wanted)
+    mixed = ts.linalg.cross(ts.ones((4, 3), dtype=ts.int32), ts.asarray([[0.5, 1.0, 2.0]], dtype=ts.float64))
+    assert mixed.dtype is ts.float64 and mixed[3].tolist() == [1.0, -1.5, 0.5]
+    with pytest.raises(TypeError, match="numeric"):
+        ts.cross(ts.ones(3, dtype=ts.bool_), ts.ones(3, dtype=ts.bool_))

@@ -145,7 +145,8 @@ def _has_rows(a: Any, b: Any, axes: Any) -> bool:
 
 def crossed(input: Any, other: Any, dim: int, out: Any) -> Any:
     """torch.cross, whose vectors have 3 numbers each, and as many axes around them."""
-    if input.ndim != other.ndim or any(t.shape[dim] != 3 for t in (input, other)):
+    alike = input.shape == other.shape  # then the library checks the axis
+    if not alike and (input.ndim != other.ndim or input.shape[dim] != 3 or other.shape[dim] != 3):
         raise ShapeError(f"cross(): expected two tensors of as many axes, with 3 numbers along axis {dim}, got shapes "
                          f"{tuple(input.shape)} and {tuple(other.shape)}")  # fmt: skip
     return _ops.cross(input, other, axis=dim, out=out)
