@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/index/index.h"
@@ -119,6 +121,38 @@ Tensor median_either(const Tensor& input, std::optional<int64_t> axis, bool keep
                      const Out& out) {
   if (!axis.has_value()) return median_of_all(input, keepdims, skip_nan, out);
   return std::get<0>(median_pair(input, *axis, keepdims, skip_nan, out, {}));
+}
+
+// ---- modes ----
+
+// The position of the last of the most frequent elements of each line, of shape (lines..., 1). Of
+// the sorted lines, in host memory, `changes` (bool) says whether an element differs from the one
+// before, and `positions` where it comes from. A walk over the lines: of the few elements that most
+// have, each kernel would take longer.
+Tensor ends_of_runs(const Tensor& changes, const Tensor& positions) {
+  kernel::note_host_decision("the runs of equal elements");
+  Dims shape = positions.sizes();
+  const int64_t count = std::exchange(shape.back(), 1);
+  const Tensor ends = empty(shape, DType::kInt64, Device{});
+  const auto* const differs = static_cast<const uint8_t*>(changes.data());
+  const auto* const from = positions.data_as<int64_t>();
+  auto* const to = ends.data_as<int64_t>();
+  constexpr int64_t kGrain = 16384;
+  const int64_t grain = std::max<int64_t>(1, kGrain / count);
+  parallel_for(ends.numel(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line) {
+      int64_t start = 0;
+      int64_t longest = 0;
+      int64_t found = 0;
+      for (int64_t i = 1; i < count; ++i) {
+        start = differs[line * (count - 1) + i - 1] != 0 ? i : start;
+        found = i - start > longest ? i : found;
+        longest = std::max(longest, i - start);
+      }
+      to[line] = from[line * count + found];
+    }
+  });
+  return ends;
 }
 
 // ---- quantiles ----
@@ -252,6 +286,16 @@ std::tuple<Tensor, Tensor> mode(const Tensor& input, int64_t axis, bool keepdims
                                 Out indices) {
   check_apart(values, "values", indices, "indices");
   const Lines lines = lines_of(input, axis);
+  if (input.device().is_cpu()) {
+    const Tensor last = transpose(lines.input.detached(), lines.axis, -1);
+    const auto [sorted, positions] = sort_with_indices(last, -1);
+    const Tensor changes =
+        not_equal(narrow(sorted, -1, 1, lines.count - 1), narrow(sorted, -1, 0, lines.count - 1));
+    const Tensor ends = ends_of_runs(contiguous_memory(changes), contiguous_memory(positions));
+    const Tensor found = contiguous_memory(transpose(ends, lines.axis, -1));
+    return deliver_pair(lines, input, {gather(lines.input, lines.axis, found), found}, keepdims,
+                        values, indices);
+  }
   const auto [sorted, positions] = sort_with_indices(lines.input.detached(), lines.axis);
   Dims along(static_cast<size_t>(lines.input.ndim()));
   std::fill(along.begin(), along.end(), 1);

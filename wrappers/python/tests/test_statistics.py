@@ -191,3 +191,22 @@ def test_the_sum_of_a_row_does_not_depend_on_the_rows_beside_it(n: int) -> None:
         np.testing.assert_array_equal(found[0], other)
     bound = 3 * 2.0**-24 * np.abs(rows.astype(np.float64)).sum(1)  # docs/guide/operations.md
     np.testing.assert_array_less(np.abs(found[0] - exact), bound)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, np.uint8])
+def test_modes_of_many_lines(kind: Any) -> None:
+    """The least of the most frequent numbers, and where it stands last; each NaN stands alone."""
+    x = np.random.default_rng(8).integers(0, 4, (30, 7, 400)).astype(kind)
+    if kind is np.float32:
+        x[:, :, ::3][x[:, :, ::3] == 3] = np.nan
+    for axis in range(3):
+        values, places = ts.mode(ts.asarray(x), axis)
+        lines = np.moveaxis(x, axis, -1)
+        counts = np.stack([(lines == n).sum(-1) for n in range(4)])
+        wanted = counts.argmax(0)
+        alone = counts.max(0) == 0
+        wanted = np.where(alone, 0, wanted)
+        assert places.is_contiguous() and places.shape == values.shape == wanted.shape
+        np.testing.assert_array_equal(np.where(alone, 0, values.numpy()), wanted)
+        last = np.where(lines == wanted[..., None], np.arange(x.shape[axis]), -1).max(-1)
+        np.testing.assert_array_equal(np.where(alone, -1, places.numpy()), last)
