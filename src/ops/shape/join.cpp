@@ -71,6 +71,7 @@ Tensor concat(std::span<const Tensor> tensors, std::optional<int64_t> axis, Out 
   Result result = allocate_apart(out, shape, dtype, tensors[0].device(), grad, tensors);
   int64_t start = 0;
   for (const Tensor& tensor : tensors) {
+    if (tensor.numel() == 0) continue;
     copy_memory(narrow_memory(result.value(), dim, start, tensor.size(dim)), tensor);
     start += tensor.size(dim);
   }

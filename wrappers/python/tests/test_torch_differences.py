@@ -380,3 +380,18 @@ def test_autocast_on_the_cpu_has_lists_of_its_own() -> None:
 def test_all_axes_of_vecdot_broadcast() -> None:
     x, y = torch.arange(6.0).reshape(2, 3), torch.tensor([[2.0], [3.0]])
     assert torch.linalg.vecdot(x, y).tolist() == [6.0, 36.0]
+
+
+def test_cat_of_tensors_without_elements() -> None:
+    """Empty vectors join with anything, tensors without elements add nothing but their size."""
+    none, rows = torch.empty(0), torch.ones(2, 3)
+    for tensors in ([none, rows], [rows, none], [none, rows, none]):
+        for dim in (0, 1, -1):
+            assert torch.cat(tensors, dim).tolist() == rows.tolist()
+    assert torch.cat([none, none]).shape == (0,) and torch.cat([none, torch.ones(2)]).tolist() == [1, 1]
+    flat = torch.empty(0, 3)
+    assert torch.cat([flat, flat, rows]).shape == (2, 3) and torch.cat([flat, flat], 1).shape == (0, 6)
+    with pytest.raises(ValueError, match="expected 1 dimensions"):
+        torch.cat([torch.ones(2), rows])
+    with pytest.raises(IndexError):
+        torch.cat([none, none], 1)

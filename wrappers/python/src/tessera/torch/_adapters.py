@@ -13,7 +13,7 @@ from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
 from .._dtypes import bool_, iinfo, int32, int64, uint8, uint16, uint32
-from .._errors import ArgumentTypeError, InvalidValueError
+from .._errors import ArgumentTypeError, InvalidValueError, OutOfRangeError, ShapeError
 from .._interop import asarray
 from ._results import named, written
 from ._tensor import made
@@ -349,10 +349,13 @@ def listed(tensors: Any) -> list[Any]:
 def joined(tensors: Any, dim: int, out: Any) -> Any:
     """cat, where empty vectors join with anything."""
     items = listed(tensors)
-    empty = [t for t in items if t.ndim == 1 and t.shape[0] == 0]
-    if empty and any(t.ndim != 1 for t in items):
-        items = [t for t in items if t.ndim != 1 or t.shape[0]]
-    return _ops.concat(items, dim, out=out)
+    try:
+        return _ops.concat(items, dim, out=out)
+    except (ShapeError, OutOfRangeError):
+        kept = [t for t in items if t.ndim != 1 or t.shape[0]]
+        if len(kept) == len(items) or not kept:
+            raise
+    return _ops.concat(kept, dim, out=out)
 
 
 def chosen(condition: Any, input: Any, other: Any, out: Any) -> Any:
