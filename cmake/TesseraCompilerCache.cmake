@@ -30,8 +30,13 @@ endforeach()
 
 # Clang writes the folder of the clone into precompiled headers. The objects that use them are the same in all clones if
 # ccache is told what the headers were made of, and sees the path of the header, which CMake hides behind -Xclang.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+# A macro, for folders that use Clang in a build of another compiler.
+set(tsr_sum_of_pch "${CMAKE_CURRENT_LIST_DIR}/sum_of_pch.sh")
+macro(tsr_cache_clang)
   list(INSERT CMAKE_CXX_COMPILER_LAUNCHER 1 CCACHE_PCH_EXTSUM=1)
-  list(INSERT CMAKE_CXX_COMPILER_LAUNCHER -1 sh "${CMAKE_CURRENT_LIST_DIR}/sum_of_pch.sh")
+  list(INSERT CMAKE_CXX_COMPILER_LAUNCHER -1 sh "${tsr_sum_of_pch}")
   set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include <PCH_HEADER>)
+endmacro()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  tsr_cache_clang()
 endif()

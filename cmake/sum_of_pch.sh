@@ -17,5 +17,5 @@ while [ $# -gt 1 ]; do
   shift
 done
 case "${output:-}" in
-  *.pch) sed 's/^[^ ]*: //; s/ \\$//' "$read_files" | xargs cat | sha256sum >"$output.sum" ;;
+  *.pch) sed 's/\\$//; s/^[^ ]*: //' "$read_files" | xargs cat | sha256sum >"$output.sum" ;;
 esac
