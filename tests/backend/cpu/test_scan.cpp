@@ -93,9 +93,17 @@ TEST(Scan, lines_side_by_side_keep_to_themselves) {
   for (int64_t lines = 1; lines < 10; ++lines) {
     check(ScanOp::kSum, DType::kFloat32, {lines, 600}, 1, Layout::kContiguous, Layout::kContiguous);
     check(ScanOp::kSum, DType::kInt64, {lines, 520}, 1, Layout::kReversed, Layout::kSliced);
-    check(ScanOp::kProd, DType::kComplex64, {lines, 20}, 1, Layout::kContiguous,
-          Layout::kContiguous);
+    for (const DType dtype : {DType::kComplex64, DType::kComplex128}) {
+      for (const int64_t length : {20, 30}) {
+        check(ScanOp::kProd, dtype, {lines, length}, 1, Layout::kContiguous, Layout::kContiguous);
+        check(ScanOp::kSum, dtype, {lines, length}, 1, Layout::kReversed, Layout::kSliced);
+        check(ScanOp::kSum, dtype, {length, lines}, 0, Layout::kContiguous, Layout::kContiguous);
+      }
+    }
   }
+  // More lines than are taken at a time, in rows that are not adjacent.
+  for (const ScanOp op : {ScanOp::kSum, ScanOp::kProd})
+    check(op, DType::kComplex64, {9, 3, 400}, 0, Layout::kSliced, Layout::kTransposed);
 }
 
 // The positions lie with strides of their own.

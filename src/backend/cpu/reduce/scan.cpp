@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Running sums and products: along an axis with contiguous elements, or across neighbouring lines.
+// Running sums and products of real numbers: along an axis with contiguous elements, or across
+// neighbouring lines.
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -28,20 +29,13 @@ constexpr int64_t kLines = 4;
 constexpr int64_t kPitch = kBlock + 8;
 
 // Running totals are kept in the widest type of the category and rounded once per element.
+// (Unsigned totals have the same bits as signed ones.)
 DType wide(DType dtype) {
-  switch (category(dtype)) {
-    case Category::kFloating:
-      return DType::kFloat64;
-    case Category::kComplex:
-      return DType::kComplex128;
-    default:
-      return DType::kInt64;  // unsigned totals have the same bits
-  }
+  return category(dtype) == Category::kFloating ? DType::kFloat64 : DType::kInt64;
 }
 
 struct Scan {
-  explicit Scan(const ScanPlan& p)
-      : plan(p), size(itemsize(p.dtype)), total(wide(p.dtype)), total_size(itemsize(total)) {
+  explicit Scan(const ScanPlan& p) : plan(p), size(itemsize(p.dtype)), total(wide(p.dtype)) {
     const kernel::BinaryOp op =
         p.op == ScanOp::kSum ? kernel::BinaryOp::kAdd : kernel::BinaryOp::kMultiply;
     step = rows_of<PointwiseRows>().binary(op, total).row;
@@ -50,13 +44,11 @@ struct Scan {
   }
 
   void along(int64_t first, int64_t lines) const;
-  void along_complex(int64_t line) const;
   void across(int64_t first, int64_t width) const;
 
   const ScanPlan& plan;
   int64_t size;
   DType total;
-  int64_t total_size;
   Row step;
   CastRow widen;
   CastRow narrow;
@@ -101,20 +93,9 @@ void run(ScanOp op, int64_t lines, int64_t count, const void* const* from, void*
   }
 }
 
-// Complex products, whose parts mix; `parts` holds real and imaginary numbers in turn.
-void run_complex(ScanOp op, int64_t count, double* parts, double* carry) {
-  for (int64_t i = 0; i < count; ++i) {
-    double* z = parts + 2 * i;
-    const double re = op == ScanOp::kSum ? carry[0] + z[0] : carry[0] * z[0] - carry[1] * z[1];
-    const double im = op == ScanOp::kSum ? carry[1] + z[1] : carry[0] * z[1] + carry[1] * z[0];
-    z[0] = carry[0] = re;
-    z[1] = carry[1] = im;
-  }
-}
-
 // Lines [first, first + lines), at most kLines.
 void Scan::along(int64_t first, int64_t lines) const {
-  alignas(64) std::byte raw[kBlock * 16];
+  alignas(64) std::byte raw[kBlock * 8];
   alignas(64) std::byte values[kLines][kPitch * 8];
   const std::byte* from[kLines];
   std::byte* to[kLines];
@@ -161,31 +142,10 @@ void Scan::along(int64_t first, int64_t lines) const {
   }
 }
 
-void Scan::along_complex(int64_t line) const {
-  alignas(64) std::byte raw[kBlock * 16];
-  alignas(64) std::byte values[kBlock * 16];
-  const Cursor cursor = other_dims(plan, line);
-  const auto* from = static_cast<const std::byte*>(plan.input) + cursor.offset(plan.input_strides);
-  auto* to = static_cast<std::byte*>(plan.output) + cursor.offset(plan.output_strides);
-  double carry[2];
-  for (int64_t i = 0; i < plan.axis_size; i += kBlock) {
-    const int64_t count = std::min(kBlock, plan.axis_size - i);
-    copy_strided(count, size, raw, size, from + i * plan.axis_input_stride, plan.axis_input_stride);
-    widen(count, values, raw);
-    // The first element as it is: 1 times an infinite one has a NaN, of 0 times infinity.
-    const int64_t first = i == 0 ? 1 : 0;
-    auto* const parts = reinterpret_cast<double*>(values);
-    if (first != 0) std::copy_n(parts, 2, carry);
-    run_complex(plan.op, count - first, parts + 2 * first, carry);
-    narrow(count, raw, values);
-    copy_strided(count, size, to + i * plan.axis_output_stride, plan.axis_output_stride, raw, size);
-  }
-}
-
 void Scan::across(int64_t first, int64_t width) const {
-  alignas(64) std::byte raw[kBlock * 16];
-  alignas(64) std::byte values[kBlock * 16];
-  alignas(64) std::byte totals[kBlock * 16];
+  alignas(64) std::byte raw[kBlock * 8];
+  alignas(64) std::byte values[kBlock * 8];
+  alignas(64) std::byte totals[kBlock * 8];
   const Cursor cursor = other_dims(plan, first);
   for (int64_t i = 0; i < plan.axis_size; ++i) {
     const auto* from = static_cast<const std::byte*>(plan.input) + i * plan.axis_input_stride;
@@ -210,15 +170,15 @@ Status scan(const ScanPlan& plan) {
   if (plan.numel == 0 || plan.axis_size == 0) return kernel::kOk;
   if (plan.op == ScanOp::kMax || plan.op == ScanOp::kMin) return scan_extrema(plan);
   if (plan.op == ScanOp::kLogSumExp) return scan_log_sum_exp(plan);
+  if (category(plan.dtype) == Category::kComplex) {
+    scan_complex(plan);
+    return kernel::kOk;
+  }
   if (scan_short(plan)) return kernel::kOk;
   const Scan scan_of(plan);
   deal_lines(
       plan, {.few_neighbours = 16, .few_elements = 16},
       [&](int64_t begin, int64_t end) {
-        if (scan_of.total == DType::kComplex128) {
-          for (int64_t line = begin; line < end; ++line) scan_of.along_complex(line);
-          return;
-        }
         for (int64_t line = begin; line < end; line += kLines)
           scan_of.along(line, std::min(kLines, end - line));
       },

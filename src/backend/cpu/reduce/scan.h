@@ -53,6 +53,8 @@ void deal_lines(const kernel::ScanPlan& plan, ScanWays ways, Along along, Across
 
 // Sums and products of matrices with few columns; false where the plan is none of these.
 bool scan_short(const kernel::ScanPlan& plan);
+// Sums and products of complex numbers.
+void scan_complex(const kernel::ScanPlan& plan);
 kernel::Status scan_extrema(const kernel::ScanPlan& plan);
 kernel::Status scan_log_sum_exp(const kernel::ScanPlan& plan);
 
