@@ -217,6 +217,12 @@ def test_a_hash_is_the_exclusive_or_of_bits() -> None:
             assert found.shape == kept and torch.equal(torch.hash_tensor(numbers, dim, keepdim=True).reshape(kept), found)
             axes = [axis % 3 for axis in (dim if isinstance(dim, tuple) else (dim,))]
             assert np.array_equal(np.bitwise_xor.reduce(np.moveaxis(widened, axes, range(len(axes))).reshape(-1, *kept), axis=0), found)
+        for count in (1, 2, 8, 9, 17, 105):
+            some = torch.hash_tensor(numbers.reshape(-1)[:count])
+            assert some.shape == () and some.item() == np.bitwise_xor.reduce(widened.reshape(-1)[:count])
+        assert torch.hash_tensor(numbers, keepdim=True).shape == (1, 1, 1)
+    for one in (torch.tensor(2.0), torch.tensor([2.0])):
+        assert torch.hash_tensor(one).item() == torch.hash_tensor(one, 0).item() == 2**62 and torch.hash_tensor(one).shape == ()
     assert torch.hash_tensor(torch.zeros(3, 0, dtype=torch.int32), 1).tolist() == [0, 0, 0]
     for call in (lambda: torch.hash_tensor(x, mode=1), lambda: torch.hash_tensor(x[:0]), lambda: torch.hash_tensor(x.cfloat()),
                  lambda: torch.hash_tensor(x, 2), lambda: torch.hash_tensor(x, (0, -2))):  # fmt: skip

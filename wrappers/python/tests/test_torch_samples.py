@@ -453,6 +453,11 @@ def test_lu_unpack_takes_each_matrix_of_a_batch_apart() -> None:
     for wrong in (0, 4):
         with pytest.raises(ValueError, match=f"expected rows from 1 to 3, got {wrong}"):
             torch.lu_unpack(packed, torch.full_like(pivots, wrong))
+    for shape in ((3, 0), (2, 3, 0), (0, 3, 3), (2, 0, 3)):
+        p, lower, upper = torch.lu_unpack(torch.zeros(shape), torch.zeros((*shape[:-2], min(shape[-2:])), dtype=torch.int32))
+        rows, least = shape[-2], min(shape[-2:])
+        assert torch.equal(p, torch.eye(rows).expand(*shape[:-2], rows, rows))
+        assert lower.shape == (*shape[:-1], least) and upper.shape == (*shape[:-2], least, shape[-1])
 
 
 def test_a_tensor_of_one_integer_selects_a_view() -> None:

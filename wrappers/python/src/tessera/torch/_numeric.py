@@ -6,6 +6,7 @@ those of complex numbers of which the library has only the ones of real numbers.
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Any
 
 from .. import _ops, linalg
@@ -179,29 +180,33 @@ def hashed(input: Any, dim: Any, keepdim: bool, mode: int) -> Any:
         raise InvalidValueError("hash_tensor(): dim: expected an axis, because the input has no elements, got none")
     # A sign that goes into more bits is the same before and after: integers are widened at the end.
     bits = input.detach()
-    bits = _ops.atleast_1d(bits.to(float64).view(uint64) if bits.dtype.is_floating_point else bits)
-    axes = range(bits.ndim) if whole else [dim] if hasattr(dim, "__index__") else list(dim)
-    of_one = {axis % bits.ndim for axis in axes}
-    left = [1 if axis in of_one else n for axis, n in enumerate(input.shape) if keepdim or axis not in of_one]
-    rows = _ops.moveaxis(bits, tuple(axes), tuple(range(len(axes))))
+    if bits.dtype.is_floating_point:
+        bits = bits.to(float64).view(uint64)
     if whole:
-        rows = _ops.reshape(rows, (-1,))
-    while rows.ndim > bits.ndim - len(axes):
-        rows = exclusive_or(rows)
-    return _ops.reshape(rows if rows.dtype is uint64 else rows.to(int64).view(uint64), left)
+        rows, left = exclusive_or(_ops.reshape(bits, (-1,))), (1,) * (input.ndim if keepdim else 0)
+    else:
+        bits = _ops.atleast_1d(bits)
+        axes = [dim] if hasattr(dim, "__index__") else list(dim)
+        of_one = {axis % bits.ndim for axis in axes}
+        left = tuple(1 if axis in of_one else n for axis, n in enumerate(input.shape) if keepdim or axis not in of_one)
+        rows = _ops.moveaxis(bits, tuple(axes), tuple(range(len(axes))))
+        for _ in axes:
+            rows = exclusive_or(rows)
+    found = rows if rows.dtype is uint64 else rows.to(int64).view(uint64)
+    return _ops.reshape(found, left) if left else found
 
 
 def exclusive_or(rows: Any) -> Any:
-    """The exclusive or of all rows: of the two halves, until one row is left."""
+    """The exclusive or of all rows: of the two halves, until few rows are left."""
     if not rows.shape[0]:
         return rows.new_zeros(rows.shape[1:])
-    while (count := rows.shape[0]) > 1:
+    while (count := rows.shape[0]) > 8:
         half = count // 2
         joined = _ops.bitwise_xor(rows[:half], rows[half : 2 * half])
         if count % 2:
             joined[0] ^= rows[-1]
         rows = joined
-    return rows[0]
+    return reduce(_ops.bitwise_xor, _ops.unbind(rows))
 
 
 # ---- complex numbers ----
@@ -275,17 +280,21 @@ def reflected(input: Any, tau: Any, other: Any, left: bool, transpose: bool) -> 
 def _places_of_rows(pivots: Any, rows: int) -> Any:
     """Where the exchanges of lu_factor, of row i with row pivots[i] - 1, bring each row of each matrix. They undo themselves, so
     from the last to the first they bring the places back to the rows."""
-    places: list[int] = []
     matrices, count = math.prod(pivots.shape[:-1]), pivots.shape[-1]
-    for exchanges in _ops.reshape(pivots, (matrices, count)).tolist():
+    exchanges = (pivots if pivots.ndim == 1 else _ops.reshape(pivots, (-1,))).tolist()
+    if exchanges and not 1 <= min(exchanges) <= max(exchanges) <= rows:
+        wrong = next(other for other in exchanges if not 1 <= other <= rows)
+        raise InvalidValueError(f"lu_unpack(): LU_pivots: expected rows from 1 to {rows}, got {wrong}")
+    places: list[int] = []
+    last_to_first = range(count - 1, -1, -1)
+    for first in range(0, matrices * count, count) if count else [0] * matrices:
         of_one = list(range(rows))
-        for row in range(count - 1, -1, -1):
-            other = exchanges[row]
-            if not 1 <= other <= rows:
-                raise InvalidValueError(f"lu_unpack(): LU_pivots: expected rows from 1 to {rows}, got {other}")
-            of_one[row], of_one[other - 1] = of_one[other - 1], of_one[row]
+        for row in last_to_first:
+            other = exchanges[first + row] - 1
+            of_one[row], of_one[other] = of_one[other], of_one[row]
         places += of_one
-    return _ops.reshape(tensor(places, dtype=int64, device=pivots.device), (*pivots.shape[:-1], rows))
+    found = tensor(places, dtype=int64, device=pivots.device)
+    return found if pivots.ndim == 1 else _ops.reshape(found, (*pivots.shape[:-1], rows))
 
 
 def _places_of_samples(pivots: Any, rows: int) -> Any:
@@ -301,17 +310,19 @@ def _places_of_samples(pivots: Any, rows: int) -> Any:
 
 def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
     """torch.lu_unpack: P, L and U of what lu_factor gives; an empty tensor for what is not wanted."""
-    rows, columns = packed.shape[-2:]
+    rows, columns = tuple(packed.shape)[-2:]
     least = min(rows, columns)
     none = None if data and order else packed.new_empty(0)
     lower = upper = matrix = none
-    if data:
+    if data or order:
         ones = _ops.eye(rows, least, dtype=packed.dtype, device=packed.device)
+    if data:
         lower = _ops.add(_ops.tril(packed if least == columns else packed[..., :least], -1), ones)
         upper = _ops.triu(packed if least == rows else packed[..., :least, :])
     if order:
         places = (_places_of_samples if isinstance(pivots, Batched) else _places_of_rows)(pivots, rows)
-        matrix = _ops.astype(_ops.one_hot(places, rows), packed.dtype)
+        all_ones = ones if least == rows else _ops.eye(rows, dtype=packed.dtype, device=packed.device)
+        matrix = _ops.take(all_ones, places, 0)
     return named("lu_unpack", (matrix, lower, upper))
 
 

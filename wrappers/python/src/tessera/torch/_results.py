@@ -43,7 +43,7 @@ def _class_of(name: str) -> type[tuple[Any, ...]]:
 
 def named(name: str, results: Any) -> Any:
     """The results of a function under PyTorch's names."""
-    return tuple.__new__(_class_of(name), results)
+    return tuple.__new__(_CLASSES.get(name) or _class_of(name), results)
 
 
 def _kind(dtype: Any) -> int:
