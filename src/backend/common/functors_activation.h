@@ -144,12 +144,12 @@ struct Hardswish {
     return select(x < V(-3), V(0), x * limited / V(6));
   }
 };
-struct HardswishGrad {  // (2x + 3) / 6 at -3 and 3 too
+struct HardswishGrad {  // 0 at -3, 1 at 3
   static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V g, V x) const {
     const V slope = fma(x, V(1.0 / 3), V(0.5));
-    return select(x < V(-3), V(0), select(x > V(3), g, g * slope));
+    return select(x <= V(-3), V(0), select(x >= V(3), g, g * slope));
   }
 };
 // x above the threshold, else the value.

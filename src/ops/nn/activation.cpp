@@ -82,7 +82,7 @@ Tensor d_hardsigmoid(const Tensor& g, const Tensor& x) {
 }
 Tensor d_hardswish(const Tensor& g, const Tensor& x) {
   const Tensor slope = multiply(g, add(divide(x, 3), 0.5));
-  return where(less(x, -3), 0.0, where(greater(x, 3), g, slope));
+  return where(less_equal(x, -3), 0.0, where(greater_equal(x, 3), g, slope));
 }
 Tensor d_threshold(const Tensor& g, const Tensor& x, double threshold, double) {
   return where(less_equal(x, threshold), 0.0, g);
