@@ -193,7 +193,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_relu(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_relu_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_relu_inplace(tsr_tensor input);
 
-/* x sigmoid(x) for each element; floating dtypes only. */
+/* x sigmoid(x) for each element; floating and complex dtypes. */
 TSR_API TSR_NODISCARD tsr_status tsr_silu(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_silu_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_silu_inplace(tsr_tensor input);
@@ -1497,8 +1497,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_cummin(
 TSR_API TSR_NODISCARD tsr_status tsr_cummin_out(
     tsr_tensor input, int64_t axis, tsr_tensor values_dst, tsr_tensor indices_dst);
 
-/* Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow;
- * real dtypes.
+/* Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow.
  * axis: axis to run along */
 TSR_API TSR_NODISCARD tsr_status tsr_logcumsumexp(tsr_tensor input, int64_t axis, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_logcumsumexp_out(
@@ -2703,7 +2702,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_one_hot(
 
 /* ---- Ops: random tensors ---- */
 
-/* Uniform random numbers in [0, 1); floating dtypes.
+/* Uniform random numbers in [0, 1), two for a complex number; floating and complex dtypes.
  * dtype: absent means the default floating dtype
  * device: absent means the default device
  * generator: absent means the current one */
@@ -2711,7 +2710,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_rand(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
     int32_t device_index, tsr_generator generator, tsr_tensor* out);
 
-/* Random numbers of the standard normal distribution; floating dtypes.
+/* Random numbers of the standard normal distribution; floating and complex dtypes.
  * dtype: absent means the default floating dtype
  * device: absent means the default device
  * generator: absent means the current one */
@@ -2742,18 +2741,20 @@ TSR_API TSR_NODISCARD tsr_status tsr_randperm(
 TSR_API TSR_NODISCARD tsr_status tsr_bernoulli(
     tsr_tensor input, tsr_generator generator, tsr_tensor* out);
 
-/* Overwrites the input with uniform random numbers in [low, high); floating dtypes.
+/* Overwrites the input with uniform random numbers in [low, high), two for a complex number;
+ * floating and complex dtypes.
  * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_uniform_inplace(
     tsr_tensor input, double low, double high, tsr_generator generator);
 
-/* Overwrites the input with normal random numbers; floating dtypes.
+/* Overwrites the input with normal random numbers, two of half the variance for a complex
+ * number; floating and complex dtypes.
  * std: standard deviation
  * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_normal_inplace(
     tsr_tensor input, double mean, double std, tsr_generator generator);
 
-/* Uniform random numbers in [0, 1), of the input's shape; floating dtypes.
+/* Uniform random numbers in [0, 1), of the input's shape; floating and complex dtypes.
  * dtype: absent means the input's
  * device: absent means the input's
  * generator: absent means the current one */
@@ -2761,7 +2762,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_rand_like(
     tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
     tsr_generator generator, tsr_tensor* out);
 
-/* Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+/* Random numbers of the standard normal distribution, of the input's shape; floating and complex
+ * dtypes.
  * dtype: absent means the input's
  * device: absent means the input's
  * generator: absent means the current one */
@@ -4042,7 +4044,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_binary_cross_entropy_with_logits(
     tsr_tensor input, tsr_tensor target, tsr_tensor weight, tsr_tensor pos_weight,
     const char* reduction, int64_t reduction_len, tsr_tensor* out);
 
-/* Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
+/* Sets random elements to 0 and divides the others by 1 - p; floating and complex dtypes.
  * p: probability of a zero
  * training: otherwise the input is returned
  * generator: absent means the current one */
@@ -4055,7 +4057,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_dropout_inplace(
 
 /* ---- Ops: activations ---- */
 
-/* x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations. */
+/* x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations that say nothing
+ * else. */
 TSR_API TSR_NODISCARD tsr_status tsr_elu(tsr_tensor input, double alpha, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_elu_out(tsr_tensor input, double alpha, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_elu_inplace(tsr_tensor input, double alpha);
@@ -4076,7 +4079,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_mish(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_mish_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_mish_inplace(tsr_tensor input);
 
-/* x times x + 3 limited to [0, 6], over 6. */
+/* x times x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 1 at 3. */
 TSR_API TSR_NODISCARD tsr_status tsr_hardswish(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_hardswish_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_hardswish_inplace(tsr_tensor input);
@@ -4086,7 +4089,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_hardsigmoid(tsr_tensor input, tsr_tensor* o
 TSR_API TSR_NODISCARD tsr_status tsr_hardsigmoid_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_hardsigmoid_inplace(tsr_tensor input);
 
-/* x limited to [min_val, max_val]; the derivative is 0 at both. */
+/* x limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits lose
+ * their fractions. */
 TSR_API TSR_NODISCARD tsr_status tsr_hardtanh(
     tsr_tensor input, double min_val, double max_val, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_hardtanh_out(
@@ -4094,7 +4098,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_hardtanh_out(
 TSR_API TSR_NODISCARD tsr_status tsr_hardtanh_inplace(
     tsr_tensor input, double min_val, double max_val);
 
-/* x limited to [0, 6]; the derivative is 0 at both. */
+/* x limited to [0, 6]; the derivative is 0 at both. Integers, too. */
 TSR_API TSR_NODISCARD tsr_status tsr_relu6(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_relu6_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_relu6_inplace(tsr_tensor input);
@@ -4108,12 +4112,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_softplus_out(
 TSR_API TSR_NODISCARD tsr_status tsr_softplus_inplace(
     tsr_tensor input, double beta, double threshold);
 
-/* x / (1 + |x|). */
+/* x / (1 + |x|), also of complex numbers; integers become floats. */
 TSR_API TSR_NODISCARD tsr_status tsr_softsign(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_softsign_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_softsign_inplace(tsr_tensor input);
 
-/* x - tanh(x). */
+/* x - tanh(x), also of complex numbers; integers become floats. */
 TSR_API TSR_NODISCARD tsr_status tsr_tanhshrink(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_tanhshrink_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_tanhshrink_inplace(tsr_tensor input);
@@ -4210,7 +4214,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_binary_cross_entropy(
     int64_t reduction_len, tsr_tensor* out);
 
 /* exp(input) - target input: the negative log likelihood of counts.
- * Without log_input: input - target log(input + eps).
+ * Without log_input: input - target log(input + eps). Complex numbers, too, without full.
  * target: of the input's shape
  * log_input: the input is the logarithm of the rate
  * full: add Stirling's approximation
@@ -4230,7 +4234,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_gaussian_nll_loss(
     tsr_tensor input, tsr_tensor target, tsr_tensor var, int32_t full, double eps,
     const char* reduction, int64_t reduction_len, tsr_tensor* out);
 
-/* log(1 + exp(-target input)) for targets -1 and 1.
+/* log(1 + exp(-target input)) for targets -1 and 1; also of complex numbers.
  * target: of the input's shape
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_soft_margin_loss(
@@ -4259,7 +4263,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_cosine_embedding_loss(
     tsr_tensor input1, tsr_tensor input2, tsr_tensor target, double margin, const char* reduction,
     int64_t reduction_len, tsr_tensor* out);
 
-/* max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+/* max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance, also of
+ * complex numbers.
  * p: order of the norm
  * swap: take the distance of positive and negative where it is smaller
  * reduction: none, sum or mean */
@@ -4705,7 +4710,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_local_response_norm(
 TSR_API TSR_NODISCARD tsr_status tsr_local_response_norm_out(
     tsr_tensor input, int64_t size, double alpha, double beta, double k, tsr_tensor dst);
 
-/* Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+/* Sets random channels of sequences to 0 and divides the others by 1 - p; floating and complex
+ * dtypes.
  * input: (batch, channels, spatial...) or without the batch
  * p: probability of a zero
  * training: otherwise the input is returned
@@ -4717,7 +4723,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_dropout1d_out(
 TSR_API TSR_NODISCARD tsr_status tsr_dropout1d_inplace(
     tsr_tensor input, double p, int32_t training, tsr_generator generator);
 
-/* Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
+/* Sets random channels of images to 0 and divides the others by 1 - p; floating and complex
+ * dtypes.
  * Input of three dims is (batch, channels, length).
  * input: (batch, channels, spatial...) or without the batch
  * p: probability of a zero
@@ -4730,7 +4737,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_dropout2d_out(
 TSR_API TSR_NODISCARD tsr_status tsr_dropout2d_inplace(
     tsr_tensor input, double p, int32_t training, tsr_generator generator);
 
-/* Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+/* Sets random channels of volumes to 0 and divides the others by 1 - p; floating and complex
+ * dtypes.
  * input: (batch, channels, spatial...) or without the batch
  * p: probability of a zero
  * training: otherwise the input is returned
@@ -4742,7 +4750,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_dropout3d_out(
 TSR_API TSR_NODISCARD tsr_status tsr_dropout3d_inplace(
     tsr_tensor input, double p, int32_t training, tsr_generator generator);
 
-/* Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
+/* Dropout that keeps mean 0 and variance 1 where selu is the activation; floating and complex
+ * dtypes.
  * Dropped elements become selu's limit at -infinity, and the result is scaled and shifted. All
  * are 0 for p = 1.
  * p: probability of a dropped element
@@ -4755,7 +4764,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_alpha_dropout_out(
 TSR_API TSR_NODISCARD tsr_status tsr_alpha_dropout_inplace(
     tsr_tensor input, double p, int32_t training, tsr_generator generator);
 
-/* alpha_dropout of whole channels (axis 1); floating dtypes.
+/* alpha_dropout of whole channels (axis 1); floating and complex dtypes.
  * p: probability of a dropped element
  * training: otherwise the input is returned
  * generator: absent means the current one */

@@ -156,7 +156,7 @@ class TensorMethods {
   // max(x, 0) for each element; the derivative at 0 is 0.
   Tensor relu() const;
   Tensor& relu_();
-  // x sigmoid(x) for each element; floating dtypes only.
+  // x sigmoid(x) for each element; floating and complex dtypes.
   Tensor silu() const;
   Tensor& silu_();
   // Whether each element is NaN.
@@ -576,8 +576,7 @@ class TensorMethods {
   // The smallest of the first 1, 2, ... elements along an axis, and where the last that equals it
   // stands; real dtypes.
   CumminResult cummin(int64_t axis) const;
-  // Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow;
-  // real dtypes.
+  // Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow.
   Tensor logcumsumexp(int64_t axis) const;
   // The differences of neighbours along an axis, taken n times; whether neighbours differ for bool.
   Tensor diff(int64_t n = 1, int64_t axis = -1) const;
@@ -785,9 +784,11 @@ class TensorMethods {
       bool return_complex = false) const;
   // 1 with the probability that the element of the input gives, else 0; floating dtypes.
   Tensor bernoulli(const Generator& generator = {}) const;
-  // Overwrites the input with uniform random numbers in [low, high); floating dtypes.
+  // Overwrites the input with uniform random numbers in [low, high), two for a complex number;
+  // floating and complex dtypes.
   Tensor& uniform_(double low = 0.0, double high = 1.0, const Generator& generator = {});
-  // Overwrites the input with normal random numbers; floating dtypes.
+  // Overwrites the input with normal random numbers, two of half the variance for a complex number;
+  // floating and complex dtypes.
   Tensor& normal_(double mean = 0.0, double std = 1.0, const Generator& generator = {});
   // Positions drawn with the probabilities that weights name, as int64; floating dtypes.
   Tensor multinomial(int64_t n, bool replacement = false, const Generator& generator = {}) const;

@@ -504,7 +504,7 @@ inline Tensor& relu_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_relu_out>(dst, input.handle());
 }
 
-// x sigmoid(x) for each element; floating dtypes only.
+// x sigmoid(x) for each element; floating and complex dtypes.
 inline Tensor silu(const Tensor& input) { return detail::one<tsr_silu>(input.handle()); }
 inline Tensor& silu_(Tensor& input) { return detail::changed<tsr_silu_inplace>(input); }
 inline Tensor& silu_out(Tensor& dst, const Tensor& input) {
@@ -2492,8 +2492,7 @@ inline void cummin_out(Tensor& values_dst, Tensor& indices_dst, const Tensor& in
   check(tsr_cummin_out(input.handle(), axis, values_dst.handle(), indices_dst.handle()));
 }
 
-// Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow;
-// real dtypes.
+// Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow.
 inline Tensor logcumsumexp(const Tensor& input, int64_t axis) {
   return detail::one<tsr_logcumsumexp>(input.handle(), axis);
 }
@@ -4114,7 +4113,7 @@ inline Tensor one_hot(const Tensor& input, int64_t num_classes = -1) {
 
 // ---- Ops: random tensors ----
 
-// Uniform random numbers in [0, 1); floating dtypes.
+// Uniform random numbers in [0, 1), two for a complex number; floating and complex dtypes.
 inline Tensor rand(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
@@ -4123,7 +4122,7 @@ inline Tensor rand(
       detail::device_of(device).index, generator.handle());
 }
 
-// Random numbers of the standard normal distribution; floating dtypes.
+// Random numbers of the standard normal distribution; floating and complex dtypes.
 inline Tensor randn(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
@@ -4155,19 +4154,21 @@ inline Tensor bernoulli(const Tensor& input, const Generator& generator = {}) {
   return detail::one<tsr_bernoulli>(input.handle(), generator.handle());
 }
 
-// Overwrites the input with uniform random numbers in [low, high); floating dtypes.
+// Overwrites the input with uniform random numbers in [low, high), two for a complex number;
+// floating and complex dtypes.
 inline Tensor& uniform_(
     Tensor& input, double low = 0.0, double high = 1.0, const Generator& generator = {}) {
   return detail::changed<tsr_uniform_inplace>(input, low, high, generator.handle());
 }
 
-// Overwrites the input with normal random numbers; floating dtypes.
+// Overwrites the input with normal random numbers, two of half the variance for a complex number;
+// floating and complex dtypes.
 inline Tensor& normal_(
     Tensor& input, double mean = 0.0, double std = 1.0, const Generator& generator = {}) {
   return detail::changed<tsr_normal_inplace>(input, mean, std, generator.handle());
 }
 
-// Uniform random numbers in [0, 1), of the input's shape; floating dtypes.
+// Uniform random numbers in [0, 1), of the input's shape; floating and complex dtypes.
 inline Tensor rand_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
@@ -4176,7 +4177,8 @@ inline Tensor rand_like(
       detail::device_of(device).index, generator.handle());
 }
 
-// Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+// Random numbers of the standard normal distribution, of the input's shape; floating and complex
+// dtypes.
 inline Tensor randn_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
@@ -5853,7 +5855,7 @@ inline Tensor binary_cross_entropy_with_logits(
       detail::length(reduction));
 }
 
-// Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
+// Sets random elements to 0 and divides the others by 1 - p; floating and complex dtypes.
 inline Tensor dropout(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
   return detail::one<tsr_dropout>(input.handle(), p, training, generator.handle());
@@ -5870,7 +5872,8 @@ inline Tensor& dropout_out(
 
 // ---- Ops: activations ----
 
-// x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.
+// x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations that say nothing
+// else.
 inline Tensor elu(const Tensor& input, double alpha = 1.0) {
   return detail::one<tsr_elu>(input.handle(), alpha);
 }
@@ -5906,7 +5909,7 @@ inline Tensor& mish_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_mish_out>(dst, input.handle());
 }
 
-// x times x + 3 limited to [0, 6], over 6.
+// x times x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 1 at 3.
 inline Tensor hardswish(const Tensor& input) { return detail::one<tsr_hardswish>(input.handle()); }
 inline Tensor& hardswish_(Tensor& input) { return detail::changed<tsr_hardswish_inplace>(input); }
 inline Tensor& hardswish_out(Tensor& dst, const Tensor& input) {
@@ -5924,7 +5927,8 @@ inline Tensor& hardsigmoid_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_hardsigmoid_out>(dst, input.handle());
 }
 
-// x limited to [min_val, max_val]; the derivative is 0 at both.
+// x limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits lose
+// their fractions.
 inline Tensor hardtanh(const Tensor& input, double min_val = -1.0, double max_val = 1.0) {
   return detail::one<tsr_hardtanh>(input.handle(), min_val, max_val);
 }
@@ -5936,7 +5940,7 @@ inline Tensor& hardtanh_out(
   return detail::written<tsr_hardtanh_out>(dst, input.handle(), min_val, max_val);
 }
 
-// x limited to [0, 6]; the derivative is 0 at both.
+// x limited to [0, 6]; the derivative is 0 at both. Integers, too.
 inline Tensor relu6(const Tensor& input) { return detail::one<tsr_relu6>(input.handle()); }
 inline Tensor& relu6_(Tensor& input) { return detail::changed<tsr_relu6_inplace>(input); }
 inline Tensor& relu6_out(Tensor& dst, const Tensor& input) {
@@ -5955,14 +5959,14 @@ inline Tensor& softplus_out(
   return detail::written<tsr_softplus_out>(dst, input.handle(), beta, threshold);
 }
 
-// x / (1 + |x|).
+// x / (1 + |x|), also of complex numbers; integers become floats.
 inline Tensor softsign(const Tensor& input) { return detail::one<tsr_softsign>(input.handle()); }
 inline Tensor& softsign_(Tensor& input) { return detail::changed<tsr_softsign_inplace>(input); }
 inline Tensor& softsign_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_softsign_out>(dst, input.handle());
 }
 
-// x - tanh(x).
+// x - tanh(x), also of complex numbers; integers become floats.
 inline Tensor tanhshrink(const Tensor& input) {
   return detail::one<tsr_tanhshrink>(input.handle());
 }
@@ -6091,7 +6095,7 @@ inline Tensor binary_cross_entropy(
 }
 
 // exp(input) - target input: the negative log likelihood of counts. Without log_input: input -
-// target log(input + eps).
+// target log(input + eps). Complex numbers, too, without full.
 inline Tensor poisson_nll_loss(
     const Tensor& input, const Tensor& target, bool log_input = true, bool full = false,
     double eps = 1e-08, std::string_view reduction = "mean") {
@@ -6109,7 +6113,7 @@ inline Tensor gaussian_nll_loss(
       detail::length(reduction));
 }
 
-// log(1 + exp(-target input)) for targets -1 and 1.
+// log(1 + exp(-target input)) for targets -1 and 1; also of complex numbers.
 inline Tensor soft_margin_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
   return detail::one<tsr_soft_margin_loss>(
@@ -6142,7 +6146,8 @@ inline Tensor cosine_embedding_loss(
       detail::length(reduction));
 }
 
-// max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+// max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance, also of
+// complex numbers.
 inline Tensor triplet_margin_loss(
     const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin = 1.0,
     double p = 2.0, double eps = 1e-06, bool swap = false, std::string_view reduction = "mean") {
@@ -6662,7 +6667,8 @@ inline Tensor& local_response_norm_out(
   return detail::written<tsr_local_response_norm_out>(dst, input.handle(), size, alpha, beta, k);
 }
 
-// Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+// Sets random channels of sequences to 0 and divides the others by 1 - p; floating and complex
+// dtypes.
 inline Tensor dropout1d(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
   return detail::one<tsr_dropout1d>(input.handle(), p, training, generator.handle());
@@ -6677,8 +6683,8 @@ inline Tensor& dropout1d_out(
   return detail::written<tsr_dropout1d_out>(dst, input.handle(), p, training, generator.handle());
 }
 
-// Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes. Input of
-// three dims is (batch, channels, length).
+// Sets random channels of images to 0 and divides the others by 1 - p; floating and complex dtypes.
+// Input of three dims is (batch, channels, length).
 inline Tensor dropout2d(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
   return detail::one<tsr_dropout2d>(input.handle(), p, training, generator.handle());
@@ -6693,7 +6699,8 @@ inline Tensor& dropout2d_out(
   return detail::written<tsr_dropout2d_out>(dst, input.handle(), p, training, generator.handle());
 }
 
-// Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+// Sets random channels of volumes to 0 and divides the others by 1 - p; floating and complex
+// dtypes.
 inline Tensor dropout3d(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
   return detail::one<tsr_dropout3d>(input.handle(), p, training, generator.handle());
@@ -6708,9 +6715,9 @@ inline Tensor& dropout3d_out(
   return detail::written<tsr_dropout3d_out>(dst, input.handle(), p, training, generator.handle());
 }
 
-// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes. Dropped
-// elements become selu's limit at -infinity, and the result is scaled and shifted. All are 0 for p
-// = 1.
+// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating and complex
+// dtypes. Dropped elements become selu's limit at -infinity, and the result is scaled and shifted.
+// All are 0 for p = 1.
 inline Tensor alpha_dropout(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
   return detail::one<tsr_alpha_dropout>(input.handle(), p, training, generator.handle());
@@ -6726,7 +6733,7 @@ inline Tensor& alpha_dropout_out(
       dst, input.handle(), p, training, generator.handle());
 }
 
-// alpha_dropout of whole channels (axis 1); floating dtypes.
+// alpha_dropout of whole channels (axis 1); floating and complex dtypes.
 inline Tensor feature_alpha_dropout(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
   return detail::one<tsr_feature_alpha_dropout>(input.handle(), p, training, generator.handle());

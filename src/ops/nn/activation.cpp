@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/activation.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -96,6 +97,12 @@ Tensor d_softsign(const Tensor& g, const Tensor& x) {
 Tensor d_tanhshrink(const Tensor& g, const Tensor& x) {
   return multiply(g, square(tanh(x)));
 }
+Tensor softsign_of_complex(const Tensor& x) {
+  return divide(x, add(abs(x), 1));
+}
+Tensor tanhshrink_of_complex(const Tensor& x) {
+  return subtract(x, tanh(x));
+}
 
 constexpr UnaryRule rule_of(UnaryOp op, const char* node, BinaryOp fused) {
   return {op, node, UnaryType::kFloating, kInput, nullptr, fused};
@@ -104,6 +111,16 @@ constexpr Activation kElu{rule_of(UnaryOp::kElu, "EluBackward", BinaryOp::kEluGr
 constexpr Activation kCelu{rule_of(UnaryOp::kElu, "CeluBackward", BinaryOp::kEluGrad), d_elu};
 constexpr Activation kHardtanh{
     rule_of(UnaryOp::kHardtanh, "HardtanhBackward", BinaryOp::kHardtanhGrad), d_hardtanh};
+
+// hardtanh of integers, whose limits lose their fractions.
+Tensor limited(const Tensor& input, double low, double high, const Out& out) {
+  const auto whole = [](double limit) {
+    constexpr double kMost = 9.2e18;
+    return Scalar(static_cast<int64_t>(std::clamp(limit, -kMost, kMost)));
+  };
+  return clip(input, whole(low), whole(high), out);
+}
+
 constexpr Activation kSoftplus{
     rule_of(UnaryOp::kSoftplus, "SoftplusBackward", BinaryOp::kSoftplusGrad), d_softplus};
 constexpr Activation kSoftshrink{
@@ -194,11 +211,12 @@ Tensor celu(const Tensor& input, double alpha, Out out) {
 Tensor hardtanh(const Tensor& input, double min_val, double max_val, Out out) {
   TSR_CHECK(min_val <= max_val, Code::kValue, "max_val", "expected at least min_val = ", min_val,
             ", got ", max_val);
+  if (is_integral(input.dtype())) return limited(input, min_val, max_val, out);
   return kHardtanh(input, min_val, max_val, out);
 }
 
 Tensor relu6(const Tensor& input, Out out) {
-  return kHardtanh(input, 0, 6, out);
+  return hardtanh(input, 0, 6, out);
 }
 
 Tensor softplus(const Tensor& input, double beta, double threshold, Out out) {
@@ -290,8 +308,8 @@ constinit const Unary selu{{UnaryOp::kSelu, "SeluBackward", UnaryType::kFloating
 constinit const Unary mish{{UnaryOp::kMish, "MishBackward", UnaryType::kFloating, kInput, d_mish, BinaryOp::kMishGrad}};
 constinit const Unary hardswish{{UnaryOp::kHardswish, "HardswishBackward", UnaryType::kFloating, kInput, d_hardswish, BinaryOp::kHardswishGrad}};
 constinit const Unary hardsigmoid{{UnaryOp::kHardsigmoid, "HardsigmoidBackward", UnaryType::kFloating, kInput, d_hardsigmoid, BinaryOp::kHardsigmoidGrad}};
-constinit const Unary softsign{{UnaryOp::kSoftsign, "SoftsignBackward", UnaryType::kFloating, kInput, d_softsign, BinaryOp::kSoftsignGrad}};
-constinit const Unary tanhshrink{{UnaryOp::kTanhshrink, "TanhshrinkBackward", UnaryType::kFloating, kInput, d_tanhshrink, BinaryOp::kTanhshrinkGrad}};
+constinit const Unary softsign{{UnaryOp::kSoftsign, "SoftsignBackward", UnaryType::kFloatReal, kInput, d_softsign, BinaryOp::kSoftsignGrad, softsign_of_complex}};
+constinit const Unary tanhshrink{{UnaryOp::kTanhshrink, "TanhshrinkBackward", UnaryType::kFloatReal, kInput, d_tanhshrink, BinaryOp::kTanhshrinkGrad, tanhshrink_of_complex}};
 constinit const Unary logsigmoid{{UnaryOp::kLogsigmoid, "LogsigmoidBackward", UnaryType::kFloating, kInput, d_logsigmoid, BinaryOp::kLogsigmoidGrad}};
 // clang-format on
 

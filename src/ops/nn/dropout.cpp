@@ -16,19 +16,24 @@ namespace {
 
 void check_dropout(const Tensor& input, double p) {
   TSR_CHECK(p >= 0 && p <= 1, Code::kValue, "p", "expected a probability between 0 and 1, got ", p);
-  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
-            input.dtype());
+  TSR_CHECK(is_differentiable(input.dtype()), Code::kDType, "input",
+            "expected a floating or complex dtype, got ", input.dtype());
+}
+
+// One number of the mask for each element of `shape`, which broadcasts to the input's; both parts
+// of a complex number are kept or dropped together.
+Tensor mask_for(const Tensor& input, DimsView shape, double p, Generator* generator) {
+  return dropout_mask(shape, p, real_dtype(input.dtype()), input.device(), generator);
 }
 
 Tensor unchanged(const Tensor& input, const Out& out) {
   return out.is_fresh() || out.is_inplace() ? input : clone(input, out);
 }
 
-// y = x m with m in {0, 1 / (1 - p)}: dx = g m, so the product saves only m. One number of the mask
-// for each element of `shape`, which broadcasts to the input's.
+// y = x m with m in {0, 1 / (1 - p)}: dx = g m, so the product saves only m.
 Tensor drop(const Tensor& input, DimsView shape, double p, Generator* generator, const Out& out) {
   if (p == 1) return multiply(input, 0, out);
-  return multiply(input, dropout_mask(shape, p, input.dtype(), input.device(), generator), out);
+  return multiply(input, mask_for(input, shape, p, generator), out);
 }
 
 // The sizes of a mask with one number per channel; the axes before `first` are kept.
@@ -60,7 +65,7 @@ Tensor alpha_drop(const Tensor& input, DimsView shape, double p, Generator* gene
   constexpr double kLimit = -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717;
   const double factor = (1 - p) / std::sqrt((1 - p) * (1 + p * kLimit * kLimit));
   const Tensor x = in_opmath(operand(input, out));
-  const Tensor mask = dropout_mask(shape, p, x.dtype(), x.device(), generator);
+  const Tensor mask = mask_for(x, shape, p, generator);
   const Tensor mixed = add(multiply(subtract(x, kLimit), mask), kLimit);
   return settle(astype(multiply(mixed, factor), input.dtype()), out);
 }

@@ -43,6 +43,15 @@ Tensor not_below_zero(const Tensor& x) {
   return clip(x, Scalar(0), std::nullopt);
 }
 
+// An input and a target that may be complex, which only a complex input's may be.
+void check_numbers(const Tensor& input, const Tensor& target) {
+  TSR_CHECK(is_differentiable(input.dtype()), Code::kDType, "input",
+            "expected a floating or complex dtype, got ", input.dtype());
+  TSR_CHECK(is_complex(input.dtype()) || !is_complex(target.dtype()), Code::kDType, "target",
+            "expected a real dtype as input, got ", target.dtype());
+  check_target(input, target);
+}
+
 void check_dtype(const Tensor& tensor, const Tensor& input, const char* arg) {
   TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
             " as input, got ", tensor.dtype());
@@ -252,7 +261,9 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
                         double eps, std::string_view reduction) {
   const ClassReduction kind = reduction_of(reduction);
-  check_pair(input, target);
+  check_numbers(input, target);
+  TSR_CHECK(!full || !is_complex(input.dtype()), Code::kDType, "input",
+            "expected a floating dtype with full, got ", input.dtype());
   const Tensor x = in_opmath(input);
   const Tensor t = in_opmath(target);
   Tensor loss =
@@ -282,8 +293,9 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
   const ClassReduction kind = reduction_of(reduction);
-  check_pair(input, target);
+  check_numbers(input, target);
   const Tensor agreement = multiply(in_opmath(input), target);
+  if (is_complex(input.dtype())) return finished(log1p(exp(negative(agreement))), kind, input);
   return finished(negative(logsigmoid(agreement)), kind, input);
 }
 
@@ -336,15 +348,16 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& like, const Tenso
                            double margin, double p, double eps, bool swap,
                            std::string_view reduction) {
   const ClassReduction kind = reduction_of(reduction);
-  TSR_CHECK(is_floating(anchor.dtype()), Code::kDType, "anchor", "expected a floating dtype, got ",
-            anchor.dtype());
+  TSR_CHECK(is_differentiable(anchor.dtype()), Code::kDType, "anchor",
+            "expected a floating or complex dtype, got ", anchor.dtype());
   const Tensor a = in_opmath(anchor);
   const Tensor b = in_opmath(like);
   const Tensor c = in_opmath(unlike);
   const Tensor near = pairwise_distance(a, b, p, eps);
   Tensor far = pairwise_distance(a, c, p, eps);
   if (swap) far = minimum(far, pairwise_distance(b, c, p, eps));
-  return finished(not_below_zero(add(subtract(near, far), margin)), kind, anchor);
+  const Tensor loss = reduce(not_below_zero(add(subtract(near, far), margin)), kind);
+  return astype(loss, real_dtype(anchor.dtype()));
 }
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, double p, double margin,

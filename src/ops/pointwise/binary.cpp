@@ -11,7 +11,9 @@
 #include "base/scalar_range.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
+#include "ops/composition.h"
 #include "ops/create/copy.h"
+#include "ops/create/create.h"
 #include "ops/pointwise/binary_grad.h"
 #include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/dual.h"
@@ -477,6 +479,18 @@ Tensor hypot_b(const BinaryContext& ctx) {
   return multiply(ctx.g, divide(ctx.b, ctx.y));
 }
 
+// An operand as a tensor: the first one of an in-place form keeps the values that derivatives read.
+Tensor as_tensor(const Arg& arg, DType dtype, Device device, const Out& out) {
+  return arg.is_tensor() ? operand(arg.tensor(), out) : full({}, arg.scalar(), dtype, device);
+}
+
+[[gnu::noinline]] Tensor composed(const BinaryRule& rule, const Arg& a, const Arg& b, DType dtype,
+                                  const Out& out) {
+  const Device device = a.is_tensor() ? a.tensor().device() : b.tensor().device();
+  const Tensor first = as_tensor(a, dtype, device, out);
+  return settle(rule.of_complex(first, as_tensor(b, dtype, device, {})), out);
+}
+
 }  // namespace
 
 namespace {
@@ -550,7 +564,10 @@ namespace {
 Tensor run_binary(const BinaryRule& rule, const Arg& input, const Arg& other, const Out& out) {
   if (input.is_tensor() && other.is_tensor())
     check_same_device(input.tensor(), other.tensor(), "other");
-  const DType compute = compute_dtype(rule.type, operands_dtype(input, other));
+  const DType together = operands_dtype(input, other);
+  if (rule.of_complex != nullptr && is_complex(together)) [[unlikely]]
+    return composed(rule, input, other, together, out);
+  const DType compute = compute_dtype(rule.type, together);
   const Device device = input.is_tensor() ? input.tensor().device() : other.tensor().device();
   const bool grad =
       rule.node != nullptr && is_differentiable(compute) && operands_need_grad(input, other);

@@ -67,6 +67,9 @@ struct BinaryRule {
   BinaryType type;
   BinaryGrad a = {};
   BinaryGrad b = {};
+  // The result of complex dtype in terms of other ops, for an op whose kernel has real numbers
+  // alone.
+  Tensor (*of_complex)(const Tensor& a, const Tensor& b) = nullptr;
 };
 
 // A row that can be called: add(a, b), add(a, 2.0), add(a, b, Out::inplace(a)). One operand must be

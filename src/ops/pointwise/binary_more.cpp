@@ -6,9 +6,11 @@
 
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary_grad.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/sum_to.h"
+#include "tensor/promotion.h"
 
 namespace tsr::ops {
 namespace {
@@ -39,6 +41,14 @@ Tensor logaddexp2_a(const BinaryContext& ctx) {
 Tensor logaddexp2_b(const BinaryContext& ctx) {
   return multiply(ctx.g, sigmoid(multiply(subtract(ctx.b, ctx.a), std::numbers::ln2)));
 }
+// The number with the larger real part, and the logarithm of what the other one adds to it.
+Tensor logaddexp_of_complex(const Tensor& a, const Tensor& b) {
+  const Tensor swapped = less(real(a.detached()), real(b.detached()));
+  const Tensor larger = where(swapped, b, a);
+  const Tensor finite = isfinite(real(larger.detached()));
+  const Tensor step = where(finite, subtract(where(swapped, a, b), larger), 0);
+  return add(larger, log1p(exp(step)));
+}
 // log b, and 0 where a is 0 and b not above 0
 Tensor xlogy_a(const BinaryContext& ctx) {
   if (!ctx.b.is_tensor()) {
@@ -57,6 +67,11 @@ Tensor ldexp_a(const BinaryContext& ctx) {
 }
 Tensor ldexp_b(const BinaryContext& ctx) {
   return multiply(ctx.g, multiply(ctx.y, std::numbers::ln2));
+}
+// A real exponent has the precision of the complex number.
+Tensor ldexp_of_complex(const Tensor& a, const Tensor& b) {
+  const DType wide = real_dtype(promote_types(a.dtype(), b.dtype()));
+  return multiply(a, pow(2.0, is_complex(b.dtype()) ? b : astype(b, wide)));
 }
 // a - b trunc(a / b)
 Tensor fmod_b(const BinaryContext& ctx) {
@@ -92,11 +107,11 @@ constexpr uint8_t kSaveWide = kSaveBoth | kInOpmath;
 
 // clang-format off
 constinit const Binary copysign{{BinaryOp::kCopysign, "CopysignBackward", BinaryType::kFloatReal, {kSaveBoth, copysign_a}, {kSaveNothing, zero}}};
-constinit const Binary logaddexp{{BinaryOp::kLogaddexp, "LogaddexpBackward", BinaryType::kFloatReal, {kSaveWide, logaddexp_a}, {kSaveWide, logaddexp_b}}};
+constinit const Binary logaddexp{{BinaryOp::kLogaddexp, "LogaddexpBackward", BinaryType::kFloatReal, {kSaveWide, logaddexp_a}, {kSaveWide, logaddexp_b}, logaddexp_of_complex}};
 constinit const Binary logaddexp2{{BinaryOp::kLogaddexp2, "Logaddexp2Backward", BinaryType::kFloatReal, {kSaveWide, logaddexp2_a}, {kSaveWide, logaddexp2_b}}};
 constinit const Binary xlogy{{BinaryOp::kXlogy, "XlogyBackward", BinaryType::kFloatReal, {kSaveWide, xlogy_a}, {kSaveWide, xlogy_b}}};
 constinit const Binary heaviside{{BinaryOp::kHeaviside, nullptr, BinaryType::kReal}};
-constinit const Binary ldexp{{BinaryOp::kLdexp, "LdexpBackward", BinaryType::kFloatReal, {kSaveB, ldexp_a}, {kSaveY | kInOpmath, ldexp_b}}};
+constinit const Binary ldexp{{BinaryOp::kLdexp, "LdexpBackward", BinaryType::kFloatReal, {kSaveB, ldexp_a}, {kSaveY | kInOpmath, ldexp_b}, ldexp_of_complex}};
 constinit const Binary fmod{{BinaryOp::kFmod, "FmodBackward", BinaryType::kRealCounting, {kSaveNothing, pass}, {kSaveWide, fmod_b}}};
 constinit const Binary fmax{{BinaryOp::kFmax, "FmaxBackward", BinaryType::kReal, {kSaveBoth, fmax_a}, {kSaveBoth, fmax_b}}};
 constinit const Binary fmin{{BinaryOp::kFmin, "FminBackward", BinaryType::kReal, {kSaveBoth, fmin_a}, {kSaveBoth, fmin_b}}};

@@ -68,6 +68,21 @@ Tensor d_sinc(const Tensor& g, const Tensor& x) {
   const Tensor closed = divide(subtract(cos(multiply(safe, std::numbers::pi)), sinc(safe)), safe);
   return multiply(g, where(near, sinc_slope_series(where(near, x, 0.0)), closed));
 }
+// Σ (-1)^k z^k / (2k+1)! with z = (pi x)² for |x| <= 1/2, so that derivatives are right at 0 too.
+Tensor sinc_of_complex(const Tensor& x) {
+  constexpr int kTerms = 12;
+  std::array<double, kTerms> terms{1};
+  for (int k = 1; k < kTerms; ++k) {
+    const auto i = static_cast<size_t>(k);
+    terms[i] = -terms[i - 1] / ((2.0 * k) * (2.0 * k + 1));
+  }
+  const Tensor near = less_equal(abs(x.detached()), 0.5);
+  const Tensor z = square(multiply(where(near, x, 0.0), std::numbers::pi));
+  Tensor sum = add(multiply(z, terms[kTerms - 1]), terms[kTerms - 2]);
+  for (int k = kTerms - 3; k >= 0; --k) sum = add(multiply(sum, z), terms[static_cast<size_t>(k)]);
+  const Tensor angle = multiply(where(near, 0.75, x), std::numbers::pi);
+  return where(near, sum, divide(sin(angle), angle));
+}
 Tensor d_lgamma(const Tensor& g, const Tensor& x) {
   return multiply(g, digamma(x));
 }
@@ -293,7 +308,7 @@ constinit const Unary acosh{{UnaryOp::kAcosh, "AcoshBackward", UnaryType::kFloat
 constinit const Unary asinh{{UnaryOp::kAsinh, "AsinhBackward", UnaryType::kFloat, kInput, d_asinh}};
 constinit const Unary atanh{{UnaryOp::kAtanh, "AtanhBackward", UnaryType::kFloat, kInput, d_atanh}};
 constinit const Unary exp2{{UnaryOp::kExp2, "Exp2Backward", UnaryType::kFloat, kOutput, d_exp2}};
-constinit const Unary sinc{{UnaryOp::kSinc, "SincBackward", UnaryType::kFloatReal, kInput, d_sinc}};
+constinit const Unary sinc{{UnaryOp::kSinc, "SincBackward", UnaryType::kFloatReal, kInput, d_sinc, BinaryOp::kNone, sinc_of_complex}};
 constinit const Unary lgamma{{UnaryOp::kLgamma, "LgammaBackward", UnaryType::kFloatReal, kInput, d_lgamma}};
 constinit const Unary digamma{{UnaryOp::kDigamma, "DigammaBackward", UnaryType::kFloatReal, kInput, d_digamma}};
 constinit const Unary erfinv{{UnaryOp::kErfinv, "ErfinvBackward", UnaryType::kFloatReal, kOutput, d_erfinv}};

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
+#include "ops/composition.h"
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/complex_parts.h"
@@ -212,6 +213,9 @@ Tensor d_silu(const Tensor& g, const Tensor& x) {
   const Tensor s = sigmoid(x);
   return multiply(g, multiply(s, add(multiply(x, subtract(1, s)), 1)));
 }
+Tensor silu_of_complex(const Tensor& x) {
+  return multiply(x, sigmoid(x));
+}
 Tensor d_zero(const Tensor& g, const Tensor&) {
   return zeros_of(g);
 }
@@ -261,6 +265,8 @@ constexpr UnaryRule kLeakyRelu{UnaryOp::kLeakyRelu, "LeakyReluBackward", UnaryTy
 }  // namespace
 
 Tensor Unary::operator()(const Tensor& input, Out out) const {
+  if (rule.of_complex != nullptr && is_complex(input.dtype())) [[unlikely]]
+    return settle(rule.of_complex(operand(input, out)), out);
   return run_unary(rule, input, out, {}, [row = &rule](Backward& ctx) {
     const Tensor saved = row->saves == UnarySaves::kNothing ? Tensor() : ctx.saved(0);
     const bool fuse = row->fused != BinaryOp::kNone && !ctx.create_graph() &&
@@ -324,7 +330,7 @@ constinit const Unary erf{{UnaryOp::kErf, "ErfBackward", UnaryType::kFloatReal, 
 constinit const Unary erfc{{UnaryOp::kErfc, "ErfcBackward", UnaryType::kFloatReal, kInput, d_erfc}};
 constinit const Unary conj{{UnaryOp::kConj, "ConjBackward", UnaryType::kSame, kNothing, d_conj}};
 constinit const Unary relu{{UnaryOp::kRelu, "ReluBackward", UnaryType::kNumeric, kOutput, d_relu, BinaryOp::kReluGrad}};
-constinit const Unary silu{{UnaryOp::kSilu, "SiluBackward", UnaryType::kFloating, kInput, d_silu, BinaryOp::kSiluGrad}};
+constinit const Unary silu{{UnaryOp::kSilu, "SiluBackward", UnaryType::kFloating, kInput, d_silu, BinaryOp::kSiluGrad, silu_of_complex}};
 constinit const Unary isnan{{UnaryOp::kIsnan, nullptr, UnaryType::kPredicate}};
 constinit const Unary isinf{{UnaryOp::kIsinf, nullptr, UnaryType::kPredicate}};
 constinit const Unary isfinite{{UnaryOp::kIsfinite, nullptr, UnaryType::kPredicate}};

@@ -39,6 +39,8 @@ struct UnaryRule {
   Tensor (*derivative)(const Tensor& g, const Tensor& saved) = nullptr;
   // Computes the derivative in one kernel; used if the backward itself is not recorded.
   kernel::BinaryOp fused = kernel::BinaryOp::kNone;
+  // The result for complex x in terms of other ops, for an op whose kernel has real numbers alone.
+  Tensor (*of_complex)(const Tensor& x) = nullptr;
 };
 
 // A row that can be called: exp(x), exp(x, Out::into(y)), exp(x, Out::inplace(x)).

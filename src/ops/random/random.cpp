@@ -3,12 +3,14 @@
 #include "ops/random/random.h"
 
 #include <limits>
+#include <numbers>
 
 #include "base/error.h"
 #include "base/scalar_range.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/random/random_fill.h"
 #include "ops/read.h"
 #include "ops/reduce/reduce.h"
@@ -42,6 +44,26 @@ RandomPlan distribution(RandomOp op, double p0, double p1) {
   return plan;
 }
 
+namespace {
+
+// The dtypes of uniform and normal numbers: a complex number is two of them.
+void check_parts(DType dtype, const char* arg) {
+  TSR_CHECK(is_differentiable(dtype), Code::kDType, arg,
+            "expected a floating or complex dtype, got ", dtype);
+}
+
+// The standard deviation of each part of a number.
+double std_of_part(DType dtype, double std) {
+  return is_complex(dtype) ? std * std::numbers::sqrt2 / 2 : std;
+}
+
+// As launch_random, with a number for each part of a complex number.
+void launch_parts(const Tensor& result, const RandomPlan& plan, Generator* generator) {
+  launch_random(is_complex(result.dtype()) ? parts_memory(result) : result, plan, generator);
+}
+
+}  // namespace
+
 void check_floating(const Tensor& input) {
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             input.dtype());
@@ -56,7 +78,7 @@ Tensor refill(const Tensor& input, const RandomPlan& plan, DType drawn, Generato
   // Numbers follow the row-major order whatever the layout.
   const bool whole = input.is_contiguous() && input.dtype() == drawn;
   const Tensor values = whole ? input : empty(input.sizes(), drawn, input.device());
-  launch_random(values, plan, generator);
+  launch_parts(values, plan, generator);
   if (!whole) copy_memory(input, values);
   if (grad) {
     record(
@@ -71,9 +93,10 @@ namespace {
 Tensor fresh(RandomPlan plan, DimsView shape, std::optional<DType> dtype,
              std::optional<Device> device, Generator* generator) {
   const DType type = dtype.value_or(default_dtype());
-  TSR_CHECK(is_floating(type), Code::kDType, "dtype", "expected a floating dtype, got ", type);
+  check_parts(type, "dtype");
+  if (plan.op == RandomOp::kNormal) plan.p1 = std_of_part(type, plan.p1);
   Tensor result = empty(shape, type, device.value_or(t_default_device));
-  launch_random(result, plan, generator);
+  launch_parts(result, plan, generator);
   return result;
 }
 
@@ -152,9 +175,9 @@ Tensor bernoulli(const Tensor& input, Generator* generator) {
 }
 
 Tensor uniform_(const Tensor& input, double low, double high, Generator* generator) {
-  check_floating(input);
+  check_parts(input.dtype(), "input");
   TSR_CHECK(low <= high, Code::kValue, "high", "expected a number not below ", low, ", got ", high);
-  const double most = largest_of(input.dtype());
+  const double most = largest_of(real_dtype(input.dtype()));
   TSR_CHECK(low >= -most && high <= most && high - low <= most, Code::kValue, "high",
             "expected bounds and a distance between them that ", input.dtype(), " can hold, got ",
             low, " and ", high);
@@ -162,10 +185,11 @@ Tensor uniform_(const Tensor& input, double low, double high, Generator* generat
 }
 
 Tensor normal_(const Tensor& input, double centre, double std, Generator* generator) {
-  check_floating(input);
+  check_parts(input.dtype(), "input");
   TSR_CHECK(std >= 0, Code::kValue, "std",
             "expected a standard deviation that is not negative, got ", std);
-  return refill(input, distribution(RandomOp::kNormal, centre, std), input.dtype(), generator);
+  const RandomPlan plan = distribution(RandomOp::kNormal, centre, std_of_part(input.dtype(), std));
+  return refill(input, plan, input.dtype(), generator);
 }
 
 Tensor dropout_mask(DimsView shape, double p, DType dtype, Device device, Generator* generator) {

@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "base/error.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
+#include "ops/composition.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/index/index.h"
@@ -22,7 +24,9 @@
 #include "ops/reduce/total_dtype.h"
 #include "ops/samples.h"
 #include "ops/shape/arrange.h"
+#include "ops/shape/join.h"
 #include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
 #include "tensor/promotion.h"
 
 namespace tsr::ops {
@@ -280,6 +284,19 @@ Tensor log_scan(const Tensor& source, int64_t axis, bool reverse) {
   return needs_grad(source) ? record_log_scan(output, source, axis, reverse) : output;
 }
 
+// logcumsumexp of complex numbers: each pass doubles the number of elements that a place has.
+Tensor log_scan_of_complex(const Tensor& input, int64_t axis) {
+  Tensor sums = input;
+  const int64_t count = input.ndim() == 0 ? 1 : input.size(axis);
+  for (int64_t step = 1; step < count; step *= 2) {
+    const Tensor before = narrow(sums, axis, 0, count - step);
+    const Tensor more = logaddexp(narrow(sums, axis, step, count - step), before);
+    const std::array<Tensor, 2> parts{narrow(sums, axis, 0, step), more};
+    sums = ops::concat(std::span<const Tensor>(parts), axis);
+  }
+  return sums.is_same(input) ? clone(input) : sums;
+}
+
 }  // namespace
 
 Tensor cumulative_sum(const Tensor& input, std::optional<int64_t> axis, std::optional<DType> dtype,
@@ -330,9 +347,8 @@ std::tuple<Tensor, Tensor> cummin(const Tensor& input, int64_t axis, Out values,
 }
 
 Tensor logcumsumexp(const Tensor& input, int64_t axis, Out out) {
-  TSR_CHECK(!is_complex(input.dtype()), Code::kDType, "input", "expected a real dtype, got ",
-            input.dtype());
   const int64_t along = wrap_axis(axis, input.ndim());
+  if (is_complex(input.dtype())) return settle(log_scan_of_complex(input, along), out);
   const Tensor source =
       is_integral_or_bool(input.dtype()) ? cast_memory(input, default_dtype()) : input;
   const bool grad = needs_grad(source);

@@ -188,10 +188,10 @@ TPY_OP(relu, 1, "relu", "($input, *, out=None)\n--\n\nmax(x, 0) for each element
 TPY_OP(relu_inplace, 0, "relu_", "($input)\n--\n\nmax(x, 0) for each element; the derivative at 0 is 0.",
     {"relu_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_relu_inplace, NULL}, {0}})
-TPY_OP(silu, 1, "silu", "($input, *, out=None)\n--\n\nx sigmoid(x) for each element; floating dtypes only.",
+TPY_OP(silu, 1, "silu", "($input, *, out=None)\n--\n\nx sigmoid(x) for each element; floating and complex dtypes.",
     {"silu", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_silu, (tpy_function)tsr_silu_out}, {0}})
-TPY_OP(silu_inplace, 0, "silu_", "($input)\n--\n\nx sigmoid(x) for each element; floating dtypes only.",
+TPY_OP(silu_inplace, 0, "silu_", "($input)\n--\n\nx sigmoid(x) for each element; floating and complex dtypes.",
     {"silu_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_silu_inplace, NULL}, {0}})
 TPY_OP(isnan, 1, "isnan", "($input, *, out=None)\n--\n\nWhether each element is NaN.",
@@ -1067,7 +1067,7 @@ TPY_OP(cummax, 1, "cummax", "($input, axis, *, out=None)\n--\n\nThe largest of t
 TPY_OP(cummin, 1, "cummin", "($input, axis, *, out=None)\n--\n\nThe smallest of the first 1, 2, ... elements along an axis, and where the last that equals it stands; real dtypes.",
     {"cummin", 3, 2, 2, -1, 1u, takes_input_axis_out, keys_input_axis_out}, TPY_FUNCTIONAL, 2, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tioo, call_titt, (tpy_function)tsr_cummin, (tpy_function)tsr_cummin_out}, {0}})
-TPY_OP(logcumsumexp, 1, "logcumsumexp", "($input, axis, *, out=None)\n--\n\nLogarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow; real dtypes.",
+TPY_OP(logcumsumexp, 1, "logcumsumexp", "($input, axis, *, out=None)\n--\n\nLogarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow.",
     {"logcumsumexp", 3, 2, 2, -1, 1u, takes_input_axis_out, keys_input_axis_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_logcumsumexp, (tpy_function)tsr_logcumsumexp_out}, {0}})
 TPY_OP(diff, 1, "diff", "($input, n=1, axis=-1, prepend=None, append=None, *, out=None)\n--\n\nThe differences of neighbours along an axis, taken n times; whether neighbours differ for bool.",
@@ -1491,10 +1491,10 @@ TPY_OP(triu_indices, 1, NULL, "(n_rows, n_cols=None, offset=0, *, dtype=None, de
 TPY_OP(one_hot, 1, NULL, "($input, num_classes=-1)\n--\n\nA 1 at the position that each element names along a new last axis, 0 elsewhere; int64.",
     {"one_hot", 2, 2, 1, -1, 1u, takes_input_num_classes, keys_input_num_classes}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_one_hot, NULL}, {0}})
-TPY_OP(rand, 1, NULL, "(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1); floating dtypes.",
+TPY_OP(rand, 1, NULL, "(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1), two for a complex number; floating and complex dtypes.",
     {"rand", 5, 1, 1, 0, 0u, takes_shape_dtype_device_generator_requires_grad, keys_shape_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDgo, NULL, (tpy_function)tsr_rand, NULL}, {0}})
-TPY_OP(randn, 1, NULL, "(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nRandom numbers of the standard normal distribution; floating dtypes.",
+TPY_OP(randn, 1, NULL, "(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nRandom numbers of the standard normal distribution; floating and complex dtypes.",
     {"randn", 5, 1, 1, 0, 0u, takes_shape_dtype_device_generator_requires_grad, keys_shape_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDgo, NULL, (tpy_function)tsr_randn, NULL}, {0}})
 TPY_OP(randint, 1, NULL, "(low, high, shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random integers in [low, high).",
@@ -1506,16 +1506,16 @@ TPY_OP(randperm, 1, NULL, "(n, *, dtype=None, device=None, generator=None, requi
 TPY_OP(bernoulli, 1, "bernoulli", "($input, *, generator=None)\n--\n\n1 with the probability that the element of the input gives, else 0; floating dtypes.",
     {"bernoulli", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tgo, NULL, (tpy_function)tsr_bernoulli, NULL}, {0}})
-TPY_OP(uniform_inplace, 1, "uniform_", "($input, low=0, high=1, *, generator=None)\n--\n\nOverwrites the input with uniform random numbers in [low, high); floating dtypes.",
+TPY_OP(uniform_inplace, 1, "uniform_", "($input, low=0, high=1, *, generator=None)\n--\n\nOverwrites the input with uniform random numbers in [low, high), two for a complex number; floating and complex dtypes.",
     {"uniform_", 4, 3, 1, -1, 1u, takes_input_low_high_generator, keys_input_low_high_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_uniform_inplace, NULL}, {0}})
-TPY_OP(normal_inplace, 1, "normal_", "($input, mean=0, std=1, *, generator=None)\n--\n\nOverwrites the input with normal random numbers; floating dtypes.",
+TPY_OP(normal_inplace, 1, "normal_", "($input, mean=0, std=1, *, generator=None)\n--\n\nOverwrites the input with normal random numbers, two of half the variance for a complex number; floating and complex dtypes.",
     {"normal_", 4, 3, 1, -1, 1u, takes_input_mean_std_generator, keys_input_mean_std_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_normal_inplace, NULL}, {0}})
-TPY_OP(rand_like, 1, NULL, "($input, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1), of the input's shape; floating dtypes.",
+TPY_OP(rand_like, 1, NULL, "($input, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1), of the input's shape; floating and complex dtypes.",
     {"rand_like", 5, 1, 1, -1, 1u, takes_input_dtype_device_generator_requires_grad, keys_input_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_twDgo, NULL, (tpy_function)tsr_rand_like, NULL}, {0}})
-TPY_OP(randn_like, 1, NULL, "($input, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nRandom numbers of the standard normal distribution, of the input's shape; floating dtypes.",
+TPY_OP(randn_like, 1, NULL, "($input, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nRandom numbers of the standard normal distribution, of the input's shape; floating and complex dtypes.",
     {"randn_like", 5, 1, 1, -1, 1u, takes_input_dtype_device_generator_requires_grad, keys_input_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_twDgo, NULL, (tpy_function)tsr_randn_like, NULL}, {0}})
 TPY_OP(randint_like, 1, NULL, "($input, low, high, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random integers in [low, high), of the input's shape.",
@@ -2051,16 +2051,16 @@ TPY_OP(mse_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nThe squared
 TPY_OP(binary_cross_entropy_with_logits, 1, NULL, "($input, target, weight=None, pos_weight=None, reduction='mean')\n--\n\nThe binary cross entropy of sigmoid(input), without overflow.",
     {"binary_cross_entropy_with_logits", 5, 5, 2, -1, 15u, takes_input_target_weight_pos_weight_reduction, keys_input_target_weight_pos_weight_reduction}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttttso, NULL, (tpy_function)tsr_binary_cross_entropy_with_logits, NULL}, {0}})
-TPY_OP(dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating and complex dtypes.",
     {"dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout, (tpy_function)tsr_dropout_out}, {0}})
-TPY_OP(dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating and complex dtypes.",
     {"dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout_inplace, NULL}, {0}})
-TPY_OP(elu, 1, NULL, "($input, alpha=1, *, out=None)\n--\n\nx, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.",
+TPY_OP(elu, 1, NULL, "($input, alpha=1, *, out=None)\n--\n\nx, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations that say nothing else.",
     {"elu", 3, 2, 1, -1, 1u, takes_input_alpha_out, keys_input_alpha_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdo, call_tdt, (tpy_function)tsr_elu, (tpy_function)tsr_elu_out}, {0}})
-TPY_OP(elu_inplace, 1, NULL, "($input, alpha=1)\n--\n\nx, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.",
+TPY_OP(elu_inplace, 1, NULL, "($input, alpha=1)\n--\n\nx, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations that say nothing else.",
     {"elu_", 2, 2, 1, -1, 1u, takes_input_alpha, keys_input_alpha}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_td, NULL, (tpy_function)tsr_elu_inplace, NULL}, {0}})
 TPY_OP(celu, 1, NULL, "($input, alpha=1, *, out=None)\n--\n\nx, and alpha (exp(x / alpha) - 1) left of 0.",
@@ -2081,10 +2081,10 @@ TPY_OP(mish, 1, NULL, "($input, *, out=None)\n--\n\nx tanh(log(1 + exp(x))).",
 TPY_OP(mish_inplace, 1, NULL, "($input)\n--\n\nx tanh(log(1 + exp(x))).",
     {"mish_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_mish_inplace, NULL}, {0}})
-TPY_OP(hardswish, 1, NULL, "($input, *, out=None)\n--\n\nx times x + 3 limited to [0, 6], over 6.",
+TPY_OP(hardswish, 1, NULL, "($input, *, out=None)\n--\n\nx times x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 1 at 3.",
     {"hardswish", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_hardswish, (tpy_function)tsr_hardswish_out}, {0}})
-TPY_OP(hardswish_inplace, 1, NULL, "($input)\n--\n\nx times x + 3 limited to [0, 6], over 6.",
+TPY_OP(hardswish_inplace, 1, NULL, "($input)\n--\n\nx times x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 1 at 3.",
     {"hardswish_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_hardswish_inplace, NULL}, {0}})
 TPY_OP(hardsigmoid, 1, NULL, "($input, *, out=None)\n--\n\nx + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 3.",
@@ -2093,16 +2093,16 @@ TPY_OP(hardsigmoid, 1, NULL, "($input, *, out=None)\n--\n\nx + 3 limited to [0, 
 TPY_OP(hardsigmoid_inplace, 1, NULL, "($input)\n--\n\nx + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 3.",
     {"hardsigmoid_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_hardsigmoid_inplace, NULL}, {0}})
-TPY_OP(hardtanh, 1, NULL, "($input, min_val=-1, max_val=1, *, out=None)\n--\n\nx limited to [min_val, max_val]; the derivative is 0 at both.",
+TPY_OP(hardtanh, 1, NULL, "($input, min_val=-1, max_val=1, *, out=None)\n--\n\nx limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits lose their fractions.",
     {"hardtanh", 4, 3, 1, -1, 1u, takes_input_min_val_max_val_out, keys_input_min_val_max_val_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tddo, call_tddt, (tpy_function)tsr_hardtanh, (tpy_function)tsr_hardtanh_out}, {0}})
-TPY_OP(hardtanh_inplace, 1, NULL, "($input, min_val=-1, max_val=1)\n--\n\nx limited to [min_val, max_val]; the derivative is 0 at both.",
+TPY_OP(hardtanh_inplace, 1, NULL, "($input, min_val=-1, max_val=1)\n--\n\nx limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits lose their fractions.",
     {"hardtanh_", 3, 3, 1, -1, 1u, takes_input_min_val_max_val, keys_input_min_val_max_val}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdd, NULL, (tpy_function)tsr_hardtanh_inplace, NULL}, {0}})
-TPY_OP(relu6, 1, NULL, "($input, *, out=None)\n--\n\nx limited to [0, 6]; the derivative is 0 at both.",
+TPY_OP(relu6, 1, NULL, "($input, *, out=None)\n--\n\nx limited to [0, 6]; the derivative is 0 at both. Integers, too.",
     {"relu6", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_relu6, (tpy_function)tsr_relu6_out}, {0}})
-TPY_OP(relu6_inplace, 1, NULL, "($input)\n--\n\nx limited to [0, 6]; the derivative is 0 at both.",
+TPY_OP(relu6_inplace, 1, NULL, "($input)\n--\n\nx limited to [0, 6]; the derivative is 0 at both. Integers, too.",
     {"relu6_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_relu6_inplace, NULL}, {0}})
 TPY_OP(softplus, 1, NULL, "($input, beta=1, threshold=20, *, out=None)\n--\n\nlog(1 + exp(beta x)) / beta, and x where beta x is above the threshold.",
@@ -2111,16 +2111,16 @@ TPY_OP(softplus, 1, NULL, "($input, beta=1, threshold=20, *, out=None)\n--\n\nlo
 TPY_OP(softplus_inplace, 1, NULL, "($input, beta=1, threshold=20)\n--\n\nlog(1 + exp(beta x)) / beta, and x where beta x is above the threshold.",
     {"softplus_", 3, 3, 1, -1, 1u, takes_input_beta_threshold, keys_input_beta_threshold}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdd, NULL, (tpy_function)tsr_softplus_inplace, NULL}, {0}})
-TPY_OP(softsign, 1, NULL, "($input, *, out=None)\n--\n\nx / (1 + |x|).",
+TPY_OP(softsign, 1, NULL, "($input, *, out=None)\n--\n\nx / (1 + |x|), also of complex numbers; integers become floats.",
     {"softsign", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_softsign, (tpy_function)tsr_softsign_out}, {0}})
-TPY_OP(softsign_inplace, 1, NULL, "($input)\n--\n\nx / (1 + |x|).",
+TPY_OP(softsign_inplace, 1, NULL, "($input)\n--\n\nx / (1 + |x|), also of complex numbers; integers become floats.",
     {"softsign_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_softsign_inplace, NULL}, {0}})
-TPY_OP(tanhshrink, 1, NULL, "($input, *, out=None)\n--\n\nx - tanh(x).",
+TPY_OP(tanhshrink, 1, NULL, "($input, *, out=None)\n--\n\nx - tanh(x), also of complex numbers; integers become floats.",
     {"tanhshrink", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_tanhshrink, (tpy_function)tsr_tanhshrink_out}, {0}})
-TPY_OP(tanhshrink_inplace, 1, NULL, "($input)\n--\n\nx - tanh(x).",
+TPY_OP(tanhshrink_inplace, 1, NULL, "($input)\n--\n\nx - tanh(x), also of complex numbers; integers become floats.",
     {"tanhshrink_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_tanhshrink_inplace, NULL}, {0}})
 TPY_OP(softshrink, 1, NULL, "($input, lambd=0.5, *, out=None)\n--\n\nx nearer to 0 by lambd, 0 within it.",
@@ -2180,7 +2180,7 @@ TPY_OP(poisson_nll_loss, 1, NULL, "($input, target, log_input=True, full=False, 
 TPY_OP(gaussian_nll_loss, 1, NULL, "($input, target, var, full=False, eps=1e-06, reduction='mean')\n--\n\n(log(var) + (input - target)² / var) / 2.",
     {"gaussian_nll_loss", 6, 6, 3, -1, 7u, takes_input_target_var_full_eps_reduction, keys_input_target_var_full_eps_reduction}, TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttwdso, NULL, (tpy_function)tsr_gaussian_nll_loss, NULL}, {0}})
-TPY_OP(soft_margin_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nlog(1 + exp(-target input)) for targets -1 and 1.",
+TPY_OP(soft_margin_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nlog(1 + exp(-target input)) for targets -1 and 1; also of complex numbers.",
     {"soft_margin_loss", 3, 3, 2, -1, 3u, takes_input_target_reduction, keys_input_target_reduction}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttso, NULL, (tpy_function)tsr_soft_margin_loss, NULL}, {0}})
 TPY_OP(hinge_embedding_loss, 1, NULL, "($input, target, margin=1, reduction='mean')\n--\n\nThe input where the target is 1, max(0, margin - input) where it is -1.",
@@ -2192,7 +2192,7 @@ TPY_OP(margin_ranking_loss, 1, NULL, "($input1, input2, target, margin=0, reduct
 TPY_OP(cosine_embedding_loss, 1, NULL, "($input1, input2, target, margin=0, reduction='mean')\n--\n\n1 - cos of two vectors where the target is 1, max(0, cos - margin) where it is -1.",
     {"cosine_embedding_loss", 5, 5, 3, -1, 7u, takes_input1_input2_target_margin_reduction, keys_input1_input2_target_margin_reduction}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttdso, NULL, (tpy_function)tsr_cosine_embedding_loss, NULL}, {0}})
-TPY_OP(triplet_margin_loss, 1, NULL, "($anchor, positive, negative, margin=1, p=2, eps=1e-06, swap=False, reduction='mean')\n--\n\nmax(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.",
+TPY_OP(triplet_margin_loss, 1, NULL, "($anchor, positive, negative, margin=1, p=2, eps=1e-06, swap=False, reduction='mean')\n--\n\nmax(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance, also of complex numbers.",
     {"triplet_margin_loss", 8, 8, 3, -1, 7u, takes_anchor_positive_negative_margin_p_eps_swap_reduction, keys_anchor_positive_negative_margin_p_eps_swap_reduction}, TPY_FUNCTIONAL, 8, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttdddwso, NULL, (tpy_function)tsr_triplet_margin_loss, NULL}, {0}})
 TPY_OP(multi_margin_loss, 1, NULL, "($input, target, p=1, margin=1, weight=None, reduction='mean')\n--\n\nmax(0, margin - x[y] + x[i])^p over the other classes i, summed and divided by the number of classes.",
@@ -2303,34 +2303,34 @@ TPY_OP(rms_norm, 1, NULL, "($input, normalized_shape, weight=None, eps=None, *, 
 TPY_OP(local_response_norm, 1, NULL, "($input, size, alpha=0.0001, beta=0.75, k=1, *, out=None)\n--\n\ninput / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels; floating dtypes.",
     {"local_response_norm", 6, 5, 2, -1, 1u, takes_input_size_alpha_beta_k_out, keys_input_size_alpha_beta_k_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tidddo, call_tidddt, (tpy_function)tsr_local_response_norm, (tpy_function)tsr_local_response_norm_out}, {0}})
-TPY_OP(dropout1d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout1d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of sequences to 0 and divides the others by 1 - p; floating and complex dtypes.",
     {"dropout1d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout1d, (tpy_function)tsr_dropout1d_out}, {0}})
-TPY_OP(dropout1d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout1d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of sequences to 0 and divides the others by 1 - p; floating and complex dtypes.",
     {"dropout1d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout1d_inplace, NULL}, {0}})
-TPY_OP(dropout2d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of images to 0 and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout2d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of images to 0 and divides the others by 1 - p; floating and complex dtypes.",
     {"dropout2d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout2d, (tpy_function)tsr_dropout2d_out}, {0}})
-TPY_OP(dropout2d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of images to 0 and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout2d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of images to 0 and divides the others by 1 - p; floating and complex dtypes.",
     {"dropout2d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout2d_inplace, NULL}, {0}})
-TPY_OP(dropout3d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout3d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of volumes to 0 and divides the others by 1 - p; floating and complex dtypes.",
     {"dropout3d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout3d, (tpy_function)tsr_dropout3d_out}, {0}})
-TPY_OP(dropout3d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout3d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of volumes to 0 and divides the others by 1 - p; floating and complex dtypes.",
     {"dropout3d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout3d_inplace, NULL}, {0}})
-TPY_OP(alpha_dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nDropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.",
+TPY_OP(alpha_dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nDropout that keeps mean 0 and variance 1 where selu is the activation; floating and complex dtypes.",
     {"alpha_dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_alpha_dropout, (tpy_function)tsr_alpha_dropout_out}, {0}})
-TPY_OP(alpha_dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nDropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.",
+TPY_OP(alpha_dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nDropout that keeps mean 0 and variance 1 where selu is the activation; floating and complex dtypes.",
     {"alpha_dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_alpha_dropout_inplace, NULL}, {0}})
-TPY_OP(feature_alpha_dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nalpha_dropout of whole channels (axis 1); floating dtypes.",
+TPY_OP(feature_alpha_dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nalpha_dropout of whole channels (axis 1); floating and complex dtypes.",
     {"feature_alpha_dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_feature_alpha_dropout, (tpy_function)tsr_feature_alpha_dropout_out}, {0}})
-TPY_OP(feature_alpha_dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nalpha_dropout of whole channels (axis 1); floating dtypes.",
+TPY_OP(feature_alpha_dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nalpha_dropout of whole channels (axis 1); floating and complex dtypes.",
     {"feature_alpha_dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_feature_alpha_dropout_inplace, NULL}, {0}})
 TPY_OP(scaled_dot_product_attention, 1, NULL, "($query, key, value, attn_mask=None, dropout_p=0, is_causal=False, *, scale=None, enable_gqa=False, generator=None)\n--\n\nsoftmax(scale Q Kᵀ + mask) V: (..., L, Ev); the leading axes broadcast.",

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from op_engine import ALL_FLOATS, FLOATS, Make, Row, find, sample
+from op_engine import ALL_FLOATS, COMPLEX, FLOATS, INTEGERS, Make, Row, find, sample
 from op_table_nn import by_torch
 from op_table_pointwise import LOOSE
 
@@ -20,6 +20,8 @@ WIDE = {**LOOSE, "bfloat16": (2e-2, 1e-3), "float16": (3e-3, 1e-3)}
 def apart(make: Make, *shape: int) -> Any:
     """Values on both sides of 0, none next to a kink: finite differences cannot see those."""
     values = make(*shape, low=-4.9, high=4.9)
+    if make.dtype in INTEGERS:
+        return values
     return np.where(np.abs(values * 2 - np.round(values * 2)) < 0.05, values + 0.125, values)
 
 
@@ -29,8 +31,15 @@ def activation(name: str, reference: Any, *settings: dict[str, Any], **more: Any
     def samples(make: Make) -> list[Any]:
         return [sample(apart(make, *shape)) for shape in SHAPES] + [sample(apart(make, 4, 3), **s) for s in settings]
 
-    errors = [(TypeError, lambda: find(name)(ts.arange(3))), *more.pop("errors", ())]
-    return Row(name, reference, samples, dtypes=ALL_FLOATS, tolerance=WIDE, errors=errors, **more)
+    dtypes = more.pop("dtypes", ALL_FLOATS)
+    refused = [] if set(INTEGERS) <= set(dtypes) else [(TypeError, lambda: find(name)(ts.arange(3)))]
+    return Row(name, reference, samples, dtypes=dtypes, tolerance=WIDE, errors=[*refused, *more.pop("errors", ())], **more)
+
+
+def limited(x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    if x.dtype.kind in "iu":  # the limits lose their fractions
+        min_val, max_val = int(min_val), int(max_val)
+    return np.clip(x, min_val, max_val)
 
 
 def refused(name: str, *args: Any, **options: Any) -> Any:
@@ -60,12 +69,12 @@ ROWS = [
     activation("mish", lambda x: x * np.tanh(softplus(x))),
     activation("hardswish", lambda x: x * relu6(x + 3) / 6),
     activation("hardsigmoid", lambda x: relu6(x + 3) / 6),
-    activation("hardtanh", lambda x, min_val=-1, max_val=1: np.clip(x, min_val, max_val), {"min_val": -2.0, "max_val": 3.0},
-               errors=[refused("hardtanh", 1.0, 0.0)]),
-    activation("relu6", relu6),
+    activation("hardtanh", limited, {"min_val": -2.5, "max_val": 3.0}, dtypes=(*ALL_FLOATS, *INTEGERS),
+               errors=[refused("hardtanh", 1.0, 0.0), (TypeError, lambda: find("hardtanh")(ts.ones(2) > 0))]),
+    activation("relu6", relu6, dtypes=(*ALL_FLOATS, *INTEGERS)),
     activation("softplus", softplus, {"beta": 2.0, "threshold": 3.0}, {"beta": -0.5}, errors=[refused("softplus", 0.0)]),
-    activation("softsign", lambda x: x / (1 + np.abs(x))),
-    activation("tanhshrink", lambda x: x - np.tanh(x)),
+    activation("softsign", lambda x: x / (1 + np.abs(x)), dtypes=(*ALL_FLOATS, *INTEGERS, *COMPLEX), result="float"),
+    activation("tanhshrink", lambda x: x - np.tanh(x), dtypes=(*ALL_FLOATS, *INTEGERS, *COMPLEX), result="float"),
     activation("softshrink", lambda x, lambd=0.5: np.sign(x) * np.maximum(np.abs(x) - lambd, 0), {"lambd": 1.5},
                errors=[refused("softshrink", -1.0)]),
     activation("hardshrink", lambda x, lambd=0.5: np.where(np.abs(x) <= lambd, 0, x), {"lambd": 1.5},

@@ -84,7 +84,7 @@ UNARY = [
         errors=[(TypeError, lambda: ts.bitwise_invert(ts.ones(3)))],
     ),
     elementwise("relu", lambda x: np.maximum(x, 0), dtypes=ALL_FLOATS, low=0.25),
-    elementwise("silu", lambda x: x / (1 + np.exp(-x)), dtypes=ALL_FLOATS, tolerance=LOOSE),
+    elementwise("silu", lambda x: x / (1 + np.exp(-x)), dtypes=(*ALL_FLOATS, *COMPLEX), tolerance=LOOSE),
     Row(
         "leaky_relu",
         lambda x, slope: np.where(x > 0, x, x * slope),

@@ -31,6 +31,13 @@ def logit(x: Any, eps: float | None = None) -> Any:
     return np.log(x / (1 - x))
 
 
+def log_added(a: Any, b: Any) -> Any:
+    if not np.iscomplexobj(np.asarray(a)) and not np.iscomplexobj(np.asarray(b)):
+        return np.logaddexp(a, b)
+    larger = np.where(np.real(a) < np.real(b), b, a)  # its branch of the logarithm, not the principal one of the sum
+    return larger + np.log1p(np.exp(a + b - 2 * larger))
+
+
 def decimals(make: Make) -> list[Any]:
     return [sample(make(3, 4), 1), sample(make(5, low=-200, high=200), -1), sample(make(), 0), sample(make(0, 2), 2)]
 
@@ -40,7 +47,7 @@ UNARY = [
     full_range("asinh", np.arcsinh),
     full_range("atanh", np.arctanh, -0.75, 0.75, dtypes=(*ALL_FLOATS, *COMPLEX)),
     full_range("exp2", np.exp2),
-    real_only("sinc", np.sinc, tolerance={**LOOSE, "float64": (1e-12, 1e-12)}),
+    full_range("sinc", np.sinc, dtypes=(*ALL_FLOATS, "int64", "bool", *COMPLEX), tolerance={**LOOSE, "float64": (1e-12, 1e-12)}),
     real_only("lgamma", special.gammaln, 0.25, 4),
     full_range("digamma", special.digamma, 0.25, 4, dtypes=(*ALL_FLOATS, "int64")),
     full_range("erfinv", special.erfinv, -0.75, 0.75, dtypes=ALL_FLOATS),
@@ -109,11 +116,11 @@ BINARY = [
     binary("copysign", np.copysign, dtypes=(*ALL_FLOATS, "int32"), result="float", low=0.5),
     binary("nextafter", np.nextafter, dtypes=FLOATS, grad=False, why_no_grad="steps are flat", reference_dtype=None,
            errors=[(TypeError, lambda: ts.nextafter(ts.ones(3), 1j))]),
-    binary("logaddexp", np.logaddexp, dtypes=(*ALL_FLOATS, "int32"), result="float", tolerance=LOOSE),
+    binary("logaddexp", log_added, dtypes=(*ALL_FLOATS, "int32", *COMPLEX), result="float", tolerance=LOOSE),
     binary("logaddexp2", np.logaddexp2, dtypes=(*ALL_FLOATS, "int32"), result="float", tolerance=LOOSE),
     binary("xlogy", special.xlogy, dtypes=(*ALL_FLOATS, "int32"), result="float", low=0.5, high=2, low2=1, high2=3, tolerance=LOOSE),
     binary("heaviside", np.heaviside, dtypes=ALL_FLOATS, grad=False, why_no_grad="steps are flat"),
-    binary("ldexp", lambda a, b: a * 2.0**b, dtypes=(*ALL_FLOATS, "int32"), result="float", tolerance=LOOSE),
+    binary("ldexp", lambda a, b: a * 2.0**b, dtypes=(*ALL_FLOATS, "int32", *COMPLEX), result="float", tolerance=LOOSE),
     binary("fmod", np.fmod, dtypes=(*FLOATS, *SIGNED), low=1.1, high=1.9, low2=3, high2=4),
     Row("fmax", np.fmax, with_nan, dtypes=(*FLOATS, *INTEGERS, *BOOL), grad_samples=smooth),
     Row("fmin", np.fmin, with_nan, dtypes=(*FLOATS, *INTEGERS, *BOOL), grad_samples=smooth),

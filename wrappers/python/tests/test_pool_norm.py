@@ -208,6 +208,18 @@ def test_alpha_dropout_keeps_mean_and_variance(name: str) -> None:
     assert abs(y.mean()) < 0.02 and abs(y.std() - 1) < 0.02
 
 
+@pytest.mark.parametrize("name", ["dropout", "dropout2d", "alpha_dropout", "feature_alpha_dropout"])
+def test_dropout_of_complex_numbers_is_that_of_their_parts_together(name: str) -> None:
+    x = ts.randn((3, 4, 5), dtype=ts.float64)
+    ts.manual_seed(2)
+    real = getattr(F, name)(x, 0.25).numpy()
+    ts.manual_seed(2)
+    both = getattr(F, name)(x * (1 + 1j), 0.25).numpy()
+    ts.manual_seed(2)
+    of_zero = getattr(F, name)(x * 0, 0.25).numpy()
+    assert np.allclose(both.real, real) and np.allclose(both.imag, real - of_zero)
+
+
 def test_the_gradient_of_dropout_is_its_mask() -> None:
     for call in (F.dropout2d, F.alpha_dropout):
         x = ts.ones((3, 4, 2, 2)).requires_grad_()

@@ -1899,7 +1899,7 @@
 @c tsr_relu_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_relu_inplace(input::tsr_tensor)::tsr_status
 
-# x sigmoid(x) for each element; floating dtypes only.
+# x sigmoid(x) for each element; floating and complex dtypes.
 @c tsr_silu(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_silu_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_silu_inplace(input::tsr_tensor)::tsr_status
@@ -2952,7 +2952,7 @@
     indices_dst::tsr_tensor)::tsr_status
 
 # Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without
-# overflow; real dtypes.
+# overflow.
 @c tsr_logcumsumexp(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_logcumsumexp_out(input::tsr_tensor, axis::Int64, dst::tsr_tensor)::tsr_status
 
@@ -3699,11 +3699,11 @@
 # A 1 at the position that each element names along a new last axis, 0 elsewhere; int64.
 @c tsr_one_hot(input::tsr_tensor, num_classes::Int64, out::Ptr{tsr_tensor})::tsr_status
 
-# Uniform random numbers in [0, 1); floating dtypes.
+# Uniform random numbers in [0, 1), two for a complex number; floating and complex dtypes.
 @c tsr_rand(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
-# Random numbers of the standard normal distribution; floating dtypes.
+# Random numbers of the standard normal distribution; floating and complex dtypes.
 @c tsr_randn(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
@@ -3719,19 +3719,22 @@
 # 1 with the probability that the element of the input gives, else 0; floating dtypes.
 @c tsr_bernoulli(input::tsr_tensor, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
-# Overwrites the input with uniform random numbers in [low, high); floating dtypes.
+# Overwrites the input with uniform random numbers in [low, high), two for a complex number;
+# floating and complex dtypes.
 @c tsr_uniform_inplace(input::tsr_tensor, low::Float64, high::Float64,
     generator::tsr_generator)::tsr_status
 
-# Overwrites the input with normal random numbers; floating dtypes.
+# Overwrites the input with normal random numbers, two of half the variance for a complex
+# number; floating and complex dtypes.
 @c tsr_normal_inplace(input::tsr_tensor, mean::Float64, std::Float64,
     generator::tsr_generator)::tsr_status
 
-# Uniform random numbers in [0, 1), of the input's shape; floating dtypes.
+# Uniform random numbers in [0, 1), of the input's shape; floating and complex dtypes.
 @c tsr_rand_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
-# Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+# Random numbers of the standard normal distribution, of the input's shape; floating and
+# complex dtypes.
 @c tsr_randn_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
@@ -4600,7 +4603,7 @@
     weight::tsr_tensor, pos_weight::tsr_tensor, reduction::Ptr{UInt8}, reduction_len::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 
-# Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
+# Sets random elements to 0 and divides the others by 1 - p; floating and complex dtypes.
 @c tsr_dropout(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_dropout_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
@@ -4608,7 +4611,8 @@
 @c tsr_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
     generator::tsr_generator)::tsr_status
 
-# x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.
+# x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations that say
+# nothing else.
 @c tsr_elu(input::tsr_tensor, alpha::Float64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_elu_out(input::tsr_tensor, alpha::Float64, dst::tsr_tensor)::tsr_status
 @c tsr_elu_inplace(input::tsr_tensor, alpha::Float64)::tsr_status
@@ -4628,7 +4632,7 @@
 @c tsr_mish_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_mish_inplace(input::tsr_tensor)::tsr_status
 
-# x times x + 3 limited to [0, 6], over 6.
+# x times x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 1 at 3.
 @c tsr_hardswish(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_hardswish_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_hardswish_inplace(input::tsr_tensor)::tsr_status
@@ -4638,14 +4642,15 @@
 @c tsr_hardsigmoid_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_hardsigmoid_inplace(input::tsr_tensor)::tsr_status
 
-# x limited to [min_val, max_val]; the derivative is 0 at both.
+# x limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits
+# lose their fractions.
 @c tsr_hardtanh(input::tsr_tensor, min_val::Float64, max_val::Float64,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_hardtanh_out(input::tsr_tensor, min_val::Float64, max_val::Float64,
     dst::tsr_tensor)::tsr_status
 @c tsr_hardtanh_inplace(input::tsr_tensor, min_val::Float64, max_val::Float64)::tsr_status
 
-# x limited to [0, 6]; the derivative is 0 at both.
+# x limited to [0, 6]; the derivative is 0 at both. Integers, too.
 @c tsr_relu6(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_relu6_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_relu6_inplace(input::tsr_tensor)::tsr_status
@@ -4657,12 +4662,12 @@
     dst::tsr_tensor)::tsr_status
 @c tsr_softplus_inplace(input::tsr_tensor, beta::Float64, threshold::Float64)::tsr_status
 
-# x / (1 + |x|).
+# x / (1 + |x|), also of complex numbers; integers become floats.
 @c tsr_softsign(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_softsign_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_softsign_inplace(input::tsr_tensor)::tsr_status
 
-# x - tanh(x).
+# x - tanh(x), also of complex numbers; integers become floats.
 @c tsr_tanhshrink(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_tanhshrink_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_tanhshrink_inplace(input::tsr_tensor)::tsr_status
@@ -4736,7 +4741,7 @@
 @c tsr_gaussian_nll_loss(input::tsr_tensor, target::tsr_tensor, var::tsr_tensor, full::Int32,
     eps::Float64, reduction::Ptr{UInt8}, reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 
-# log(1 + exp(-target input)) for targets -1 and 1.
+# log(1 + exp(-target input)) for targets -1 and 1; also of complex numbers.
 @c tsr_soft_margin_loss(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
     reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 
@@ -4754,7 +4759,8 @@
     margin::Float64, reduction::Ptr{UInt8}, reduction_len::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 
-# max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+# max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance, also
+# of complex numbers.
 @c tsr_triplet_margin_loss(anchor::tsr_tensor, positive::tsr_tensor, negative::tsr_tensor,
     margin::Float64, p::Float64, eps::Float64, swap::Int32, reduction::Ptr{UInt8},
     reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
@@ -5008,7 +5014,8 @@
 @c tsr_local_response_norm_out(input::tsr_tensor, size::Int64, alpha::Float64, beta::Float64,
     k::Float64, dst::tsr_tensor)::tsr_status
 
-# Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+# Sets random channels of sequences to 0 and divides the others by 1 - p; floating and complex
+# dtypes.
 @c tsr_dropout1d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_dropout1d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
@@ -5016,7 +5023,8 @@
 @c tsr_dropout1d_inplace(input::tsr_tensor, p::Float64, training::Int32,
     generator::tsr_generator)::tsr_status
 
-# Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
+# Sets random channels of images to 0 and divides the others by 1 - p; floating and complex
+# dtypes.
 @c tsr_dropout2d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_dropout2d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
@@ -5024,7 +5032,8 @@
 @c tsr_dropout2d_inplace(input::tsr_tensor, p::Float64, training::Int32,
     generator::tsr_generator)::tsr_status
 
-# Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+# Sets random channels of volumes to 0 and divides the others by 1 - p; floating and complex
+# dtypes.
 @c tsr_dropout3d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_dropout3d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
@@ -5032,7 +5041,8 @@
 @c tsr_dropout3d_inplace(input::tsr_tensor, p::Float64, training::Int32,
     generator::tsr_generator)::tsr_status
 
-# Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
+# Dropout that keeps mean 0 and variance 1 where selu is the activation; floating and complex
+# dtypes.
 @c tsr_alpha_dropout(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_alpha_dropout_out(input::tsr_tensor, p::Float64, training::Int32,
@@ -5040,7 +5050,7 @@
 @c tsr_alpha_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
     generator::tsr_generator)::tsr_status
 
-# alpha_dropout of whole channels (axis 1); floating dtypes.
+# alpha_dropout of whole channels (axis 1); floating and complex dtypes.
 @c tsr_feature_alpha_dropout(input::tsr_tensor, p::Float64, training::Int32,
     generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_feature_alpha_dropout_out(input::tsr_tensor, p::Float64, training::Int32,

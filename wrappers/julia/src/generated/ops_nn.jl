@@ -495,7 +495,7 @@ end
     dropout!(input; p, training, generator)
     dropout!(dst, input; p, training, generator)
 
-Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
+Sets random elements to 0 and divides the others by 1 - p; floating and complex dtypes.
 
 - `p`: probability of a zero
 - `training`: otherwise the input is returned

@@ -7,7 +7,8 @@
     elu!(input; alpha)
     elu!(dst, input; alpha)
 
-x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.
+x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations that say
+nothing else.
 """
 elu(input::Tensor; alpha=1) = fresh(C.tsr_elu, input, alpha)
 "Writes the result to its first argument; see [`elu`](@ref)."
@@ -57,7 +58,7 @@ mish!(input::Tensor) = changed(input, C.tsr_mish_inplace)
     hardswish!(input)
     hardswish!(dst, input)
 
-x times x + 3 limited to [0, 6], over 6.
+x times x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 1 at 3.
 """
 hardswish(input::Tensor) = fresh(C.tsr_hardswish, input)
 "Writes the result to its first argument; see [`hardswish`](@ref)."
@@ -81,7 +82,8 @@ hardsigmoid!(input::Tensor) = changed(input, C.tsr_hardsigmoid_inplace)
     hardtanh!(input; min_val, max_val)
     hardtanh!(dst, input; min_val, max_val)
 
-x limited to [min_val, max_val]; the derivative is 0 at both.
+x limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits
+lose their fractions.
 """
 hardtanh(input::Tensor; min_val=-1, max_val=1) =
     fresh(C.tsr_hardtanh, input, min_val, max_val)
@@ -96,7 +98,7 @@ hardtanh!(input::Tensor; min_val=-1, max_val=1) =
     relu6!(input)
     relu6!(dst, input)
 
-x limited to [0, 6]; the derivative is 0 at both.
+x limited to [0, 6]; the derivative is 0 at both. Integers, too.
 """
 relu6(input::Tensor) = fresh(C.tsr_relu6, input)
 "Writes the result to its first argument; see [`relu6`](@ref)."
@@ -125,7 +127,7 @@ softplus!(input::Tensor; beta=1, threshold=20) =
     softsign!(input)
     softsign!(dst, input)
 
-x / (1 + |x|).
+x / (1 + |x|), also of complex numbers; integers become floats.
 """
 softsign(input::Tensor) = fresh(C.tsr_softsign, input)
 "Writes the result to its first argument; see [`softsign`](@ref)."
@@ -137,7 +139,7 @@ softsign!(input::Tensor) = changed(input, C.tsr_softsign_inplace)
     tanhshrink!(input)
     tanhshrink!(dst, input)
 
-x - tanh(x).
+x - tanh(x), also of complex numbers; integers become floats.
 """
 tanhshrink(input::Tensor) = fresh(C.tsr_tanhshrink, input)
 "Writes the result to its first argument; see [`tanhshrink`](@ref)."

@@ -81,7 +81,7 @@ end
     poisson_nll_loss(input, target; log_input, full, eps, reduction)
 
 exp(input) - target input: the negative log likelihood of counts. Without log_input: input -
-target log(input + eps).
+target log(input + eps). Complex numbers, too, without full.
 
 - `target`: of the input's shape
 - `log_input`: the input is the logarithm of the rate
@@ -117,7 +117,7 @@ end
 """
     soft_margin_loss(input, target; reduction)
 
-log(1 + exp(-target input)) for targets -1 and 1.
+log(1 + exp(-target input)) for targets -1 and 1; also of complex numbers.
 
 - `target`: of the input's shape
 - `reduction`: none, sum or mean
@@ -176,7 +176,8 @@ end
 """
     triplet_margin_loss(anchor, positive, negative; margin, p, eps, swap, reduction)
 
-max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance, also
+of complex numbers.
 
 - `p`: order of the norm
 - `swap`: take the distance of positive and negative where it is smaller

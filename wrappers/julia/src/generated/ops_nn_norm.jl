@@ -101,7 +101,8 @@ end
     dropout1d!(input; p, training, generator)
     dropout1d!(dst, input; p, training, generator)
 
-Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+Sets random channels of sequences to 0 and divides the others by 1 - p; floating and complex
+dtypes.
 
 - `input`: (batch, channels, spatial...) or without the batch
 - `p`: probability of a zero
@@ -121,8 +122,8 @@ dropout1d!(input::Tensor; p=0.5, training::Bool=true, generator=nothing) =
     dropout2d!(input; p, training, generator)
     dropout2d!(dst, input; p, training, generator)
 
-Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes. Input
-of three dims is (batch, channels, length).
+Sets random channels of images to 0 and divides the others by 1 - p; floating and complex
+dtypes. Input of three dims is (batch, channels, length).
 
 - `input`: (batch, channels, spatial...) or without the batch
 - `p`: probability of a zero
@@ -142,7 +143,8 @@ dropout2d!(input::Tensor; p=0.5, training::Bool=true, generator=nothing) =
     dropout3d!(input; p, training, generator)
     dropout3d!(dst, input; p, training, generator)
 
-Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+Sets random channels of volumes to 0 and divides the others by 1 - p; floating and complex
+dtypes.
 
 - `input`: (batch, channels, spatial...) or without the batch
 - `p`: probability of a zero
@@ -162,9 +164,9 @@ dropout3d!(input::Tensor; p=0.5, training::Bool=true, generator=nothing) =
     alpha_dropout!(input; p, training, generator)
     alpha_dropout!(dst, input; p, training, generator)
 
-Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
-Dropped elements become selu's limit at -infinity, and the result is scaled and shifted. All
-are 0 for p = 1.
+Dropout that keeps mean 0 and variance 1 where selu is the activation; floating and complex
+dtypes. Dropped elements become selu's limit at -infinity, and the result is scaled and
+shifted. All are 0 for p = 1.
 
 - `p`: probability of a dropped element
 - `training`: otherwise the input is returned
@@ -183,7 +185,7 @@ alpha_dropout!(input::Tensor; p=0.5, training::Bool=true, generator=nothing) =
     feature_alpha_dropout!(input; p, training, generator)
     feature_alpha_dropout!(dst, input; p, training, generator)
 
-alpha_dropout of whole channels (axis 2); floating dtypes.
+alpha_dropout of whole channels (axis 2); floating and complex dtypes.
 
 - `p`: probability of a dropped element
 - `training`: otherwise the input is returned

@@ -380,7 +380,7 @@ relu!(input::Tensor) = changed(input, C.tsr_relu_inplace)
     silu!(input)
     silu!(dst, input)
 
-x sigmoid(x) for each element; floating dtypes only.
+x sigmoid(x) for each element; floating and complex dtypes.
 """
 silu(input::Tensor) = fresh(C.tsr_silu, input)
 "Writes the result to its first argument; see [`silu`](@ref)."

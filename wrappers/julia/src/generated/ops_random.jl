@@ -5,7 +5,7 @@
 """
     rand(shape; dtype, device, generator)
 
-Uniform random numbers in [0, 1); floating dtypes.
+Uniform random numbers in [0, 1), two for a complex number; floating and complex dtypes.
 
 - `dtype`: absent means the default floating dtype
 - `device`: absent means the default device
@@ -20,7 +20,7 @@ end
 """
     randn(shape; dtype, device, generator)
 
-Random numbers of the standard normal distribution; floating dtypes.
+Random numbers of the standard normal distribution; floating and complex dtypes.
 
 - `dtype`: absent means the default floating dtype
 - `device`: absent means the default device
@@ -76,7 +76,8 @@ bernoulli(input::Tensor; generator=nothing) = fresh(C.tsr_bernoulli, input, gene
 """
     uniform!(input; low, high, generator)
 
-Overwrites the input with uniform random numbers in [low, high); floating dtypes.
+Overwrites the input with uniform random numbers in [low, high), two for a complex number;
+floating and complex dtypes.
 
 - `generator`: absent means the current one
 """
@@ -86,7 +87,8 @@ uniform!(input::Tensor; low=0, high=1, generator=nothing) =
 """
     normal!(input; mean, std, generator)
 
-Overwrites the input with normal random numbers; floating dtypes.
+Overwrites the input with normal random numbers, two of half the variance for a complex
+number; floating and complex dtypes.
 
 - `std`: standard deviation
 - `generator`: absent means the current one
@@ -97,7 +99,7 @@ normal!(input::Tensor; mean=0, std=1, generator=nothing) =
 """
     rand_like(input; dtype, device, generator)
 
-Uniform random numbers in [0, 1), of the input's shape; floating dtypes.
+Uniform random numbers in [0, 1), of the input's shape; floating and complex dtypes.
 
 - `dtype`: absent means the input's
 - `device`: absent means the input's
@@ -111,7 +113,8 @@ end
 """
     randn_like(input; dtype, device, generator)
 
-Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+Random numbers of the standard normal distribution, of the input's shape; floating and
+complex dtypes.
 
 - `dtype`: absent means the input's
 - `device`: absent means the input's

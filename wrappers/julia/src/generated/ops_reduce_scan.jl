@@ -72,7 +72,7 @@ end
     logcumsumexp!(dst, input; dims)
 
 Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without
-overflow; real dtypes.
+overflow.
 
 - `dims`: axis to run along
 """

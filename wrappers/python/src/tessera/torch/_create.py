@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _ops
 from .._creation import arange
-from .._dtypes import bool_, complex64, float32, float64, get_default_dtype, uint8
+from .._dtypes import bool_, float64, get_default_dtype, uint8
 from .._errors import ArgumentTypeError, InvalidValueError
 from ..func._batched import Batched, make
 from ..func._dispatch import sample
@@ -99,16 +99,6 @@ def counts(input: Any, repeats: Any) -> tuple[Any, Any]:
     return input, repeats
 
 
-def random_numbers(draw: Any, size: Any, dtype: Any, device: Any, generator: Any, requires_grad: bool) -> Any:
-    """rand and randn, also of complex numbers: of two parts, which have half the variance each where they are normal."""
-    if dtype is None or not dtype.is_complex:
-        return draw(size, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad)
-    kind = float32 if dtype is complex64 else float64
-    real, imag = (draw(size, dtype=kind, device=device, generator=generator) for _ in "ri")
-    scale = math.sqrt(0.5) if draw is _ops.randn else 1
-    return leaf(made(_ops.complex(real * scale, imag * scale)), requires_grad)
-
-
 __all__ = [
-    "between", "closed", "counting", "counts", "drawn", "ends_of", "even", "gaussian", "random_numbers", "whole", "whole_like",
+    "between", "closed", "counting", "counts", "drawn", "ends_of", "even", "gaussian", "whole", "whole_like",
 ]

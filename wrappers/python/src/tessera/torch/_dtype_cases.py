@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -79,31 +78,12 @@ def outer_added_here(input: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) ->
     return product_added_here("addr", input, vec1, vec2, beta, alpha)
 
 
-def log_of_both(input: Any, other: Any, out: Any) -> Any:
-    """torch.logaddexp: of complex numbers the one with the larger real part, plus the logarithm of what the other adds."""
-    if not (input.dtype.is_complex or other.dtype.is_complex):
-        return _ops.logaddexp(input, other, out=out)
-    swapped = _ops.less(_ops.real(input), _ops.real(other))
-    larger, smaller = _ops.where(swapped, other, input), _ops.where(swapped, input, other)
-    step = _ops.where(_ops.isfinite(_ops.real(larger)), _ops.subtract(smaller, larger), 0)
-    return written(_ops.add(larger, _ops.log1p(_ops.exp(step))), out)
-
-
-def clipped(input: Any, low: Any, high: Any) -> Any:
-    """hardtanh of integers, whose limits lose their fractions."""
-    return _ops.clip(input, int(low), int(high))
-
-
 # ---- distances and losses ----
 
 
 def distance(first: Any, second: Any, p: float, eps: float, keepdim: bool) -> Any:
     """pairwise_distance of any dtypes."""
     return linalg.vector_norm(_ops.add(_ops.subtract(first, second), float(eps)), axis=-1, keepdims=keepdim, ord=p)
-
-
-def distance_by(p: float, eps: float) -> Callable[[Any, Any], Any]:
-    return lambda first, second: distance(first, second, p, eps, False)
 
 
 def ranked(first: Any, second: Any, target: Any, margin: Any, reduction: str) -> Any:
@@ -136,33 +116,7 @@ def convolved(convolve: Callable[..., Any], input: Any, weight: Any, bias: Any, 
     return made(_ops.complex(real, imag))
 
 
-# ---- random numbers ----
-
-
-def dropped_alike(drop: Callable[..., Any], input: Any, p: float, training: bool) -> Any:
-    """Dropout of whole channels: both parts of a complex number have the same fate."""
-    if not input.dtype.is_complex:
-        return drop(input, p, training)
-    return _ops.multiply(input, drop(_ops.ones_like(_ops.real(input.detach())), p, training))
-
-
-def normal_here(input: Any, mean: Any, std: Any, generator: Any) -> Any:
-    """normal_: a complex number has two parts of half the variance each."""
-    if not input.dtype.is_complex:
-        return TensorBase.normal_(input, mean, std, generator=generator)
-    TensorBase.normal_(_ops.view_as_real(input), mean, std * math.sqrt(0.5), generator=generator)
-    return input
-
-
-def uniform_here(input: Any, low: Any, high: Any, generator: Any) -> Any:
-    """uniform_: of both parts of a complex number."""
-    if not input.dtype.is_complex:
-        return TensorBase.uniform_(input, low, high, generator=generator)
-    TensorBase.uniform_(_ops.view_as_real(input), low, high, generator=generator)
-    return input
-
-
 __all__ = [
-    "by_equation", "clipped", "convolved", "covariance", "distance", "distance_by", "dropped_alike", "floats_of", "in_float32", "is_whole",
-    "log_of_both", "normal_here", "outer_added", "outer_added_here", "ranked", "signs", "signs_here", "uniform_here",
+    "by_equation", "convolved", "covariance", "distance", "floats_of", "in_float32", "is_whole", "outer_added",
+    "outer_added_here", "ranked", "signs", "signs_here",
 ]  # fmt: skip

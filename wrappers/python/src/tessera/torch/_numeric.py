@@ -17,7 +17,6 @@ from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, ShapeErr
 from .._interop import tensor
 from ..func._batched import Batched
 from ._adapters import fitting, only, some
-from ._create import random_numbers
 from ._results import named, written
 from ._tensor import made
 from ._uncast import in_full, is_on, uncast
@@ -224,22 +223,6 @@ def log_of_sum(input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
     return written(total + _ops.reshape(largest, total.shape), out)
 
 
-def cardinal_sine(input: Any, out: Any) -> Any:
-    """torch.sinc."""
-    if not input.dtype.is_complex:
-        return _ops.sinc(input, out=out)
-    zero = _ops.equal(input, 0)
-    angle = _ops.where(zero, 1.0, input * math.pi)
-    return written(_ops.where(zero, 1.0, _ops.sin(angle) / angle), out)
-
-
-def scaled_by_power(input: Any, other: Any, out: Any) -> Any:
-    """torch.ldexp."""
-    if not (input.dtype.is_complex or other.dtype.is_complex):
-        return _ops.ldexp(input, other, out=out)
-    return _ops.multiply(input, _ops.pow(2.0, other), out=out)
-
-
 # ---- factors of matrices ----
 
 
@@ -248,7 +231,7 @@ def svd_of_low_rank(a: Any, q: Any, niter: int, mean: Any) -> Any:
     matrix = a if mean is None else a - mean
     rank = min(6 if q is None else q, *matrix.shape[-2:])
     back = _ops.conj(_ops.matrix_transpose(matrix))
-    start = random_numbers(_ops.randn, (*matrix.shape[:-2], matrix.shape[-1], rank), matrix.dtype, matrix.device, None, False)
+    start = _ops.randn((*matrix.shape[:-2], matrix.shape[-1], rank), dtype=matrix.dtype, device=matrix.device)
     basis = linalg.qr(_ops.matmul(matrix, start))[0]
     for _ in range(niter):
         basis = linalg.qr(_ops.matmul(back, basis))[0]
@@ -345,7 +328,7 @@ def old_order(name: str, factor: Any, *tensors: Any) -> dict[str, Any]:
 
 
 __all__ = [
-    "cardinal_sine", "contracted", "counted_in_boxes", "crossed", "factored", "hashed", "log_of_sum", "mantissa_and_exponent",
-    "old_order", "parts_of_lu", "pca_of_low_rank", "product_added", "product_added_here", "reflected", "scaled_by_power", "slopes",
+    "contracted", "counted_in_boxes", "crossed", "factored", "hashed", "log_of_sum", "mantissa_and_exponent",
+    "old_order", "parts_of_lu", "pca_of_low_rank", "product_added", "product_added_here", "reflected", "slopes",
     "svd_of_low_rank",
 ]  # fmt: skip

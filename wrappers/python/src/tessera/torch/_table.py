@@ -17,10 +17,10 @@ arctanh argwhere asin asinh atan atan2 atanh bincount bitwise_and bitwise_left_s
 bitwise_right_shift bitwise_xor broadcast_to ceil copysign corrcoef cos cosh deg2rad diagflat digamma dist
 dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
 greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isfinite isinf isnan isneginf isposinf
-kron lcm le less less_equal lgamma log log10 log1p log2 logaddexp2 logical_and logical_not logical_or
+kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
 logical_xor logit lt masked_select matmul maximum minimum moveaxis movedim
 msort mul multiply nan_to_num ne neg negative nextafter not_equal permute rad2deg real reciprocal relu
-remainder reshape rsqrt sigmoid signbit sin sinh sqrt square tan tanh tril triu trunc vdot
+remainder reshape rsqrt sigmoid signbit sin sinc sinh sqrt square tan tanh tril triu trunc vdot
 view_as_complex view_as_real vsplit xlogy
 """
 
@@ -110,11 +110,9 @@ istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, 
         length=None, return_complex=False)
     = inverse_stft(input, n_fft, onesided, length, return_complex, hop_length, win_length, window, center, normalized)
 kthvalue(input, k, dim=-1, keepdim=False, *, out=None) = named("kthvalue", kthvalue(input, k, dim, keepdim))
-ldexp(input, other, *, out=None) = scaled_by_power(input, other, out)
 lerp(input, end, weight, *, out=None)
     = lerp(input, end, weight, out=out) if not isinstance(weight, imaginary) else add(input, (end - input) * weight, out=out)
 log_softmax(input, dim, dtype=None, *, out=None) = log_softmax(input, dim, dtype=dtype)
-logaddexp(input, other, *, out=None) = log_of_both(input, other, out)
 logcumsumexp(input, dim, *, out=None) = logcumsumexp(input, dim, out=out)
 logdet(input) = logdet(input)
 logsumexp(input, dim, keepdim=False, *, out=None) = log_of_sum(input, dim, keepdim, out)
@@ -179,7 +177,6 @@ select(input, dim, index) = select(input, dim, integer(index))
 select_scatter(input, src, dim, index) = select_scatter(input, src, dim, index)
 sgn(input, *, out=None) = signs(input, out)
 sign(input, *, out=None) = signs(input, out)
-sinc(input, *, out=None) = cardinal_sine(input, out)
 slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None) = slice_scatter(input, src, dim, start, end, step)
 slogdet(input, *, out=None) = named("slogdet", slogdet(input))
 softmax(input, dim, dtype=None, *, out=None) = softmax(input, dim, dtype=dtype)
@@ -366,18 +363,20 @@ polygamma(n, input, *, out=None) = polygamma(input, n, out=out)
 promote_types(type1, type2) = promote_types(type1, type2)
 result_type(tensor1, tensor2) = dtype_together(tensor1, tensor2)
 rand(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(random_numbers(rand, sizes(shape or (size,)), dtype, device, generator, requires_grad), out)
+    = made(rand(sizes(shape or (size,)), dtype=dtype, device=device, generator=generator, requires_grad=requires_grad), out)
 rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
-    = made(random_numbers(rand, input.shape, dtype or input.dtype, device or input.device, generator, requires_grad))
+    = made(rand(input.shape, dtype=dtype or input.dtype, device=device or input.device, generator=generator,
+        requires_grad=requires_grad))
 randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
         requires_grad=False)
     = made(whole(low, high, size, generator, dtype, device, requires_grad), out)
 randint_like(input, low=None, high=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
         memory_format=None) = made(whole_like(input, low, high, generator, dtype, device, requires_grad))
 randn(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(random_numbers(randn, sizes(shape or (size,)), dtype, device, generator, requires_grad), out)
+    = made(randn(sizes(shape or (size,)), dtype=dtype, device=device, generator=generator, requires_grad=requires_grad), out)
 randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
-    = made(random_numbers(randn, input.shape, dtype or input.dtype, device or input.device, generator, requires_grad))
+    = made(randn(input.shape, dtype=dtype or input.dtype, device=device or input.device, generator=generator,
+        requires_grad=requires_grad))
 randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
         pin_memory=False)
     = made(randperm(n, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad), out)
@@ -430,10 +429,10 @@ arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward bitwise_and_ bitwise_
 bitwise_or_ bitwise_right_shift_ bitwise_xor_ cauchy_ ceil_ copysign_ cos_ cosh_ cpu cuda data data_ptr deg2rad_
 device digamma_ dim dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expand_as expm1_ float_power_ floor_
 floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn heaviside_ hypot_ i0_ igamma_ igammac_ index_put_ is_complex
-is_cuda is_floating_point is_leaf is_pinned is_shared item itemsize lcm_ lgamma_ log10_ log1p_ log2_ log_
+is_cuda is_floating_point is_leaf is_pinned is_shared item itemsize lcm_ ldexp_ lgamma_ log10_ log1p_ log2_ log_
 log_normal_ logit_ mT masked_scatter_ mul_ multiply_ nan_to_num_ nbytes ndim ndimension neg_ negative_ nelement
 nextafter_ normal_ pin_memory polygamma polygamma_ put_ rad2deg_ reciprocal_ record_stream relu_ remainder_
-requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape sigmoid_ sign_ sin_ share_memory_
+requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape sigmoid_ sign_ sin_ sinc_ share_memory_
 sinh_ sqrt_ square_ storage_offset tan_ tanh_ to tolist tril_ triu_ true_divide_ trunc_ type_as view view_as xlogy_
 zero_
 """
@@ -491,8 +490,6 @@ index_reduce_(input, dim, index, source, reduce, *, include_self=True)
     = base.index_reduce_(input, dim, index, source, reduce, include_self=include_self)
 is_contiguous(input, memory_format=None) = has_format(input, memory_format)
 is_set_to(input, tensor) = is_same_memory(input, tensor)
-ldexp_(input, other)
-    = base.copy_(input, scaled_by_power(spared(input), other, None)) if input.is_complex() else base.ldexp_(input, other)
 lerp_(input, end, weight)
     = base.lerp_(input, end, weight) if not isinstance(weight, imaginary) else base.add_(input, (end - input) * weight)
 less_equal_(input, other) = base.copy_(input, less_equal(input, other))
@@ -527,7 +524,6 @@ new_zeros(input, *shape, size=None, dtype=None, device=None, requires_grad=False
     = made(zeros(sizes(shape or (size,)), dtype=dtype or input.dtype, device=device or input.device,
         requires_grad=requires_grad))
 ne_(input, other) = base.copy_(input, not_equal(input, other))
-normal_(input, mean=0, std=1, *, generator=None) = normal_here(input, mean, std, generator)
 not_equal_(input, other) = base.copy_(input, not_equal(input, other))
 numpy(input, *, force=False) = base.numpy(detach(input).cpu() if force else input)
 pow_(input, exponent) = powered_here(input, exponent)
@@ -544,7 +540,6 @@ scatter_(input, dim, index, src=None, value=None, *, reduce=None)
     = base.scatter_(input, dim, index, source_of(input, src, value), **reducing(reduce))
 sgn_(input) = signs_here(input)
 sign_(input) = signs_here(input)
-sinc_(input) = base.copy_(input, cardinal_sine(spared(input), None)) if input.is_complex() else base.sinc_(input)
 size(input, dim=None) = input.shape if dim is None else input.shape[dim]
 split(input, split_size, dim=0) = parts(input, split_size, dim)
 squeeze_(input, dim=None) = reshaped(input, squeeze(input) if dim is None else squeezed(input, dim))
@@ -560,7 +555,7 @@ transpose_(input, dim0, dim1) = reshaped(input, transpose(input, dim0, dim1))
 type(input, dtype=None, non_blocking=False) = typed(input, dtype)
 t_(input) = reshaped(input, input if input.ndim < 2 else transpose(input, 0, 1))
 unfold(input, dimension, size, step) = unfold(input, dimension, size, step)
-uniform_(input, *bounds, generator=None, **named) = uniform_here(input, *limits(bounds, named, 0, 1), generator)
+uniform_(input, *bounds, generator=None, **named) = base.uniform_(input, *limits(bounds, named, 0, 1), generator=generator)
 unsqueeze_(input, dim) = reshaped(input, expand_dims(input, dim))
 untyped_storage(input) = UntypedStorage(input)
 where(input, condition, other) = chosen(condition, input, other, None)

@@ -108,7 +108,7 @@ polygamma(n, input, *, out=None) = polygamma(input, n, out=out)
 psi(input, *, out=None) = digamma(input, out=out)
 round(input, *, decimals=0, out=None)
     = round(input, out=out) if decimals == 0 else round_decimals(input, decimals, out=out)
-sinc(input, *, out=None) = cardinal_sine(input, out)
+sinc(input, *, out=None) = sinc(input, out=out)
 softmax(input, dim, *, dtype=None) = softmax(input, dim, dtype=dtype)
 """
 

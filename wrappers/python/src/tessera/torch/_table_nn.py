@@ -6,7 +6,7 @@ that the layer does not take must have its default."""
 
 SAME_FUNCTIONAL = """
 celu_ elu_ hardtanh_ logsigmoid
-prelu selu_ sigmoid tanh threshold_ softshrink softplus gelu scaled_dot_product_attention
+prelu selu_ sigmoid softsign tanh tanhshrink threshold_ softshrink softplus gelu scaled_dot_product_attention
 pixel_shuffle pixel_unshuffle channel_shuffle pdist bilinear rrelu rrelu_
 """
 
@@ -74,8 +74,8 @@ ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="
 dropout(input, p=0.5, training=True, inplace=False)
     = dropped(input, p, training, inplace)
 dropout1d(input, p=0.5, training=True, inplace=False) = into(input, dropout1d(input, p, training), inplace)
-dropout2d(input, p=0.5, training=True, inplace=False) = into(input, dropped_alike(dropout2d, input, p, training), inplace)
-dropout3d(input, p=0.5, training=True, inplace=False) = into(input, dropped_alike(dropout3d, input, p, training), inplace)
+dropout2d(input, p=0.5, training=True, inplace=False) = into(input, dropout2d(input, p, training), inplace)
+dropout3d(input, p=0.5, training=True, inplace=False) = into(input, dropout3d(input, p, training), inplace)
 elu(input, alpha=1.0, inplace=False) = elu_(input, alpha) if inplace else elu(input, alpha)
 embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False)
     = rows_of(input, limited(input, weight, max_norm, norm_type), padding_idx, scale_grad_by_freq)
@@ -114,8 +114,7 @@ hardshrink(input, lambd=0.5, *, out=None) = shrunk(input, lambd, out)
 hardsigmoid(input, inplace=False) = hardsigmoid_(input) if inplace else hardsigmoid(input)
 hardswish(input, inplace=False) = hardswish_(input) if inplace else hardswish(input)
 hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False)
-    = into(input, clipped(input, min_val, max_val), inplace) if is_whole(input)
-        else hardtanh_(input, min_val, max_val) if inplace else hardtanh(input, min_val, max_val)
+    = hardtanh_(input, min_val, max_val) if inplace else hardtanh(input, min_val, max_val)
 hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean")
     = hinge_embedding_loss(*same_shape(input, target), margin, reduction_of(size_average, reduce, reduction))
 huber_loss(input, target, reduction="mean", delta=1.0, weight=None)
@@ -206,29 +205,23 @@ poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, e
     = poisson_nll_loss(*same_shape(*floats_of(input, target)), log_input, full, eps, reduction_of(size_average, reduce, reduction))
 relu(input, inplace=False) = base.relu_(input) if inplace else relu(input)
 relu_(input) = base.relu_(input)
-relu6(input, inplace=False)
-    = into(input, clipped(input, 0, 6), inplace) if is_whole(input) else relu6_(input) if inplace else relu6(input)
+relu6(input, inplace=False) = relu6_(input) if inplace else relu6(input)
 rms_norm(input, normalized_shape, weight=None, eps=None) = rms_norm(input, normalized_shape, weight, eps)
 selu(input, inplace=False) = selu_(input) if inplace else selu(input)
-silu(input, inplace=False)
-    = into(input, input / (1 + exp(-input)), inplace) if input.dtype.is_complex else base.silu_(input) if inplace else silu(input)
+silu(input, inplace=False) = base.silu_(input) if inplace else silu(input)
 smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0)
     = compared(smooth_l1_loss, input, target, reduction_of(size_average, reduce, reduction), None, beta)
-softsign(input) = softsign(input) if input.is_floating_point() else input / (abs(input) + 1)
 soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean")
     = soft_margin_loss(*same_shape(input, target), reduction_of(size_average, reduce, reduction))
 softmax(input, dim=None, _stacklevel=3, dtype=None) = softmax(input, implied(input, dim), dtype=dtype)
 softmin(input, dim=None, _stacklevel=3, dtype=None) = softmin(input if dtype is None else input.to(dtype), implied(input, dim))
-tanhshrink(input) = tanhshrink(input) if input.is_floating_point() else input - tanh(input)
 threshold(input, threshold, value, inplace=False)
     = into(input, where(input > threshold, input, value), inplace) if is_whole(input)
         else threshold_(input, threshold, value) if inplace else plain_threshold(input, threshold, value)
 triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None,
         reduce=None, reduction="mean")
-    = triplet_margin_loss(anchor, positive, negative, margin_of(margin), p, eps, swap, reduction_of(size_average, reduce,
-        reduction)) if anchor.is_floating_point() else triplet_margin_with_distance_loss(anchor, positive, negative,
-        distance_function=distance_by(p, eps), margin=margin_of(margin), swap=swap,
-        reduction=reduction_of(size_average, reduce, reduction))
+    = triplet_margin_loss(*floats_of(anchor, positive, negative), margin_of(margin), p, eps, swap, reduction_of(size_average,
+        reduce, reduction))
 triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean")
     = triplet_margin_with_distance_loss(anchor, positive, negative, distance_function=distance_function,
         margin=margin_of(margin), swap=swap, reduction=reduction)

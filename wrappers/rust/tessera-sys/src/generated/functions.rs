@@ -2303,7 +2303,7 @@ extern "C" {
     /// Another form of [`tsr_relu`].
     pub fn tsr_relu_inplace(input: tsr_tensor) -> tsr_status;
 
-    /// x sigmoid(x) for each element; floating dtypes only.
+    /// x sigmoid(x) for each element; floating and complex dtypes.
     pub fn tsr_silu(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_silu`].
     pub fn tsr_silu_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -4235,7 +4235,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without
-    /// overflow; real dtypes.
+    /// overflow.
     /// axis: axis to run along
     pub fn tsr_logcumsumexp(input: tsr_tensor, axis: i64, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_logcumsumexp`].
@@ -5750,7 +5750,7 @@ extern "C" {
     /// num_classes: -1: one more than the largest number
     pub fn tsr_one_hot(input: tsr_tensor, num_classes: i64, out: *mut tsr_tensor) -> tsr_status;
 
-    /// Uniform random numbers in \[0, 1); floating dtypes.
+    /// Uniform random numbers in \[0, 1), two for a complex number; floating and complex dtypes.
     /// dtype: absent means the default floating dtype
     /// device: absent means the default device
     /// generator: absent means the current one
@@ -5759,7 +5759,7 @@ extern "C" {
         device_index: i32, generator: tsr_generator, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Random numbers of the standard normal distribution; floating dtypes.
+    /// Random numbers of the standard normal distribution; floating and complex dtypes.
     /// dtype: absent means the default floating dtype
     /// device: absent means the default device
     /// generator: absent means the current one
@@ -5795,20 +5795,22 @@ extern "C" {
         input: tsr_tensor, generator: tsr_generator, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Overwrites the input with uniform random numbers in \[low, high); floating dtypes.
+    /// Overwrites the input with uniform random numbers in \[low, high), two for a complex number;
+    /// floating and complex dtypes.
     /// generator: absent means the current one
     pub fn tsr_uniform_inplace(
         input: tsr_tensor, low: f64, high: f64, generator: tsr_generator,
     ) -> tsr_status;
 
-    /// Overwrites the input with normal random numbers; floating dtypes.
+    /// Overwrites the input with normal random numbers, two of half the variance for a complex
+    /// number; floating and complex dtypes.
     /// std: standard deviation
     /// generator: absent means the current one
     pub fn tsr_normal_inplace(
         input: tsr_tensor, mean: f64, std: f64, generator: tsr_generator,
     ) -> tsr_status;
 
-    /// Uniform random numbers in \[0, 1), of the input's shape; floating dtypes.
+    /// Uniform random numbers in \[0, 1), of the input's shape; floating and complex dtypes.
     /// dtype: absent means the input's
     /// device: absent means the input's
     /// generator: absent means the current one
@@ -5817,7 +5819,8 @@ extern "C" {
         generator: tsr_generator, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+    /// Random numbers of the standard normal distribution, of the input's shape; floating and
+    /// complex dtypes.
     /// dtype: absent means the input's
     /// device: absent means the input's
     /// generator: absent means the current one
@@ -7432,7 +7435,7 @@ extern "C" {
         reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
+    /// Sets random elements to 0 and divides the others by 1 - p; floating and complex dtypes.
     /// p: probability of a zero
     /// training: otherwise the input is returned
     /// generator: absent means the current one
@@ -7448,7 +7451,8 @@ extern "C" {
         input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
     ) -> tsr_status;
 
-    /// x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.
+    /// x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations that say
+    /// nothing else.
     pub fn tsr_elu(input: tsr_tensor, alpha: f64, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_elu`].
     pub fn tsr_elu_out(input: tsr_tensor, alpha: f64, dst: tsr_tensor) -> tsr_status;
@@ -7477,7 +7481,7 @@ extern "C" {
     /// Another form of [`tsr_mish`].
     pub fn tsr_mish_inplace(input: tsr_tensor) -> tsr_status;
 
-    /// x times x + 3 limited to \[0, 6\], over 6.
+    /// x times x + 3 limited to \[0, 6\], over 6; the derivative is 0 at -3 and 1 at 3.
     pub fn tsr_hardswish(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_hardswish`].
     pub fn tsr_hardswish_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -7491,7 +7495,8 @@ extern "C" {
     /// Another form of [`tsr_hardsigmoid`].
     pub fn tsr_hardsigmoid_inplace(input: tsr_tensor) -> tsr_status;
 
-    /// x limited to \[min_val, max_val\]; the derivative is 0 at both.
+    /// x limited to \[min_val, max_val\]; the derivative is 0 at both. Integers, too, whose limits
+    /// lose their fractions.
     pub fn tsr_hardtanh(
         input: tsr_tensor, min_val: f64, max_val: f64, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -7502,7 +7507,7 @@ extern "C" {
     /// Another form of [`tsr_hardtanh`].
     pub fn tsr_hardtanh_inplace(input: tsr_tensor, min_val: f64, max_val: f64) -> tsr_status;
 
-    /// x limited to \[0, 6\]; the derivative is 0 at both.
+    /// x limited to \[0, 6\]; the derivative is 0 at both. Integers, too.
     pub fn tsr_relu6(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_relu6`].
     pub fn tsr_relu6_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -7521,14 +7526,14 @@ extern "C" {
     /// Another form of [`tsr_softplus`].
     pub fn tsr_softplus_inplace(input: tsr_tensor, beta: f64, threshold: f64) -> tsr_status;
 
-    /// x / (1 + |x|).
+    /// x / (1 + |x|), also of complex numbers; integers become floats.
     pub fn tsr_softsign(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_softsign`].
     pub fn tsr_softsign_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_softsign`].
     pub fn tsr_softsign_inplace(input: tsr_tensor) -> tsr_status;
 
-    /// x - tanh(x).
+    /// x - tanh(x), also of complex numbers; integers become floats.
     pub fn tsr_tanhshrink(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_tanhshrink`].
     pub fn tsr_tanhshrink_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -7645,7 +7650,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// exp(input) - target input: the negative log likelihood of counts.
-    /// Without log_input: input - target log(input + eps).
+    /// Without log_input: input - target log(input + eps). Complex numbers, too, without full.
     /// target: of the input's shape
     /// log_input: the input is the logarithm of the rate
     /// full: add Stirling's approximation
@@ -7667,7 +7672,7 @@ extern "C" {
         reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// log(1 + exp(-target input)) for targets -1 and 1.
+    /// log(1 + exp(-target input)) for targets -1 and 1; also of complex numbers.
     /// target: of the input's shape
     /// reduction: none, sum or mean
     pub fn tsr_soft_margin_loss(
@@ -7700,7 +7705,8 @@ extern "C" {
         reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+    /// max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance, also
+    /// of complex numbers.
     /// p: order of the norm
     /// swap: take the distance of positive and negative where it is smaller
     /// reduction: none, sum or mean
@@ -8220,7 +8226,8 @@ extern "C" {
         input: tsr_tensor, size: i64, alpha: f64, beta: f64, k: f64, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+    /// Sets random channels of sequences to 0 and divides the others by 1 - p; floating and
+    /// complex dtypes.
     /// input: (batch, channels, spatial...) or without the batch
     /// p: probability of a zero
     /// training: otherwise the input is returned
@@ -8237,7 +8244,8 @@ extern "C" {
         input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
     ) -> tsr_status;
 
-    /// Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
+    /// Sets random channels of images to 0 and divides the others by 1 - p; floating and complex
+    /// dtypes.
     /// Input of three dims is (batch, channels, length).
     /// input: (batch, channels, spatial...) or without the batch
     /// p: probability of a zero
@@ -8255,7 +8263,8 @@ extern "C" {
         input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
     ) -> tsr_status;
 
-    /// Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+    /// Sets random channels of volumes to 0 and divides the others by 1 - p; floating and complex
+    /// dtypes.
     /// input: (batch, channels, spatial...) or without the batch
     /// p: probability of a zero
     /// training: otherwise the input is returned
@@ -8272,7 +8281,8 @@ extern "C" {
         input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
     ) -> tsr_status;
 
-    /// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
+    /// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating and complex
+    /// dtypes.
     /// Dropped elements become selu's limit at -infinity, and the result is scaled and shifted.
     /// All are 0 for p = 1.
     /// p: probability of a dropped element
@@ -8290,7 +8300,7 @@ extern "C" {
         input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
     ) -> tsr_status;
 
-    /// alpha_dropout of whole channels (axis 1); floating dtypes.
+    /// alpha_dropout of whole channels (axis 1); floating and complex dtypes.
     /// p: probability of a dropped element
     /// training: otherwise the input is returned
     /// generator: absent means the current one

@@ -471,7 +471,7 @@ impl Tensor {
     }
 
     op! {
-        /// Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
+        /// Sets random elements to 0 and divides the others by 1 - p; floating and complex dtypes.
         dropout, dropout_with(<'a> &self; o: DropoutOptions<'a>) =
             tsr_dropout(self.raw(), o.p, i32::from(o.training),
                 o.generator.map_or(null_mut(), Generator::raw)),

@@ -82,7 +82,8 @@ options! {
 /// Ops: activations.
 impl Tensor {
     op! {
-        /// x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.
+        /// x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations that say
+        /// nothing else.
         elu, elu_with(&self; o: EluOptions) = tsr_elu(self.raw(), o.alpha),
         out elu_out = tsr_elu_out,
         inplace elu_ = tsr_elu_inplace
@@ -110,7 +111,7 @@ impl Tensor {
     }
 
     op! {
-        /// x times x + 3 limited to \[0, 6\], over 6.
+        /// x times x + 3 limited to \[0, 6\], over 6; the derivative is 0 at -3 and 1 at 3.
         hardswish(&self) = tsr_hardswish(self.raw()),
         out hardswish_out = tsr_hardswish_out,
         inplace hardswish_ = tsr_hardswish_inplace
@@ -124,7 +125,8 @@ impl Tensor {
     }
 
     op! {
-        /// x limited to \[min_val, max_val\]; the derivative is 0 at both.
+        /// x limited to \[min_val, max_val\]; the derivative is 0 at both. Integers, too, whose
+        /// limits lose their fractions.
         hardtanh, hardtanh_with(&self; o: HardtanhOptions) =
             tsr_hardtanh(self.raw(), o.min_val, o.max_val),
         out hardtanh_out = tsr_hardtanh_out,
@@ -132,7 +134,7 @@ impl Tensor {
     }
 
     op! {
-        /// x limited to \[0, 6\]; the derivative is 0 at both.
+        /// x limited to \[0, 6\]; the derivative is 0 at both. Integers, too.
         relu6(&self) = tsr_relu6(self.raw()),
         out relu6_out = tsr_relu6_out,
         inplace relu6_ = tsr_relu6_inplace
@@ -147,14 +149,14 @@ impl Tensor {
     }
 
     op! {
-        /// x / (1 + |x|).
+        /// x / (1 + |x|), also of complex numbers; integers become floats.
         softsign(&self) = tsr_softsign(self.raw()),
         out softsign_out = tsr_softsign_out,
         inplace softsign_ = tsr_softsign_inplace
     }
 
     op! {
-        /// x - tanh(x).
+        /// x - tanh(x), also of complex numbers; integers become floats.
         tanhshrink(&self) = tsr_tanhshrink(self.raw()),
         out tanhshrink_out = tsr_tanhshrink_out,
         inplace tanhshrink_ = tsr_tanhshrink_inplace

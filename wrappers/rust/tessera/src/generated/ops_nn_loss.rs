@@ -233,7 +233,7 @@ impl Tensor {
     op! {
         /// exp(input) - target input: the negative log likelihood of counts.
         ///
-        /// Without log_input: input - target log(input + eps).
+        /// Without log_input: input - target log(input + eps). Complex numbers, too, without full.
         ///
         /// * `target`: of the input's shape
         poisson_nll_loss, poisson_nll_loss_with(<'a> &self,
@@ -254,7 +254,7 @@ impl Tensor {
     }
 
     op! {
-        /// log(1 + exp(-target input)) for targets -1 and 1.
+        /// log(1 + exp(-target input)) for targets -1 and 1; also of complex numbers.
         ///
         /// * `target`: of the input's shape
         soft_margin_loss, soft_margin_loss_with(<'a> &self,
@@ -295,7 +295,7 @@ impl Tensor {
 
     op! {
         /// max(0, d(anchor, positive) - d(anchor, negative) + margin) with d =
-        /// [`Tensor::pairwise_distance`].
+        /// [`Tensor::pairwise_distance`], also of complex numbers.
         triplet_margin_loss, triplet_margin_loss_with(<'a> &self, positive: &Tensor,
             negative: &Tensor; o: TripletMarginLossOptions<'a>) =
             tsr_triplet_margin_loss(self.raw(), positive.raw(), negative.raw(), o.margin, o.p,

@@ -168,8 +168,8 @@ impl Tensor {
     }
 
     op! {
-        /// Sets random channels of sequences to 0 and divides the others by 1 - p; floating
-        /// dtypes.
+        /// Sets random channels of sequences to 0 and divides the others by 1 - p; floating and
+        /// complex dtypes.
         dropout1d, dropout1d_with(<'a> &self; o: Dropout1dOptions<'a>) =
             tsr_dropout1d(self.raw(), o.p, i32::from(o.training),
                 o.generator.map_or(null_mut(), Generator::raw)),
@@ -178,7 +178,8 @@ impl Tensor {
     }
 
     op! {
-        /// Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
+        /// Sets random channels of images to 0 and divides the others by 1 - p; floating and
+        /// complex dtypes.
         ///
         /// Input of three dims is (batch, channels, length).
         dropout2d, dropout2d_with(<'a> &self; o: Dropout2dOptions<'a>) =
@@ -189,7 +190,8 @@ impl Tensor {
     }
 
     op! {
-        /// Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+        /// Sets random channels of volumes to 0 and divides the others by 1 - p; floating and
+        /// complex dtypes.
         dropout3d, dropout3d_with(<'a> &self; o: Dropout3dOptions<'a>) =
             tsr_dropout3d(self.raw(), o.p, i32::from(o.training),
                 o.generator.map_or(null_mut(), Generator::raw)),
@@ -198,7 +200,8 @@ impl Tensor {
     }
 
     op! {
-        /// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
+        /// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating and
+        /// complex dtypes.
         ///
         /// Dropped elements become selu's limit at -infinity, and the result is scaled and
         /// shifted. All are 0 for p = 1.
@@ -210,7 +213,7 @@ impl Tensor {
     }
 
     op! {
-        /// [`Tensor::alpha_dropout`] of whole channels (axis 1); floating dtypes.
+        /// [`Tensor::alpha_dropout`] of whole channels (axis 1); floating and complex dtypes.
         feature_alpha_dropout, feature_alpha_dropout_with(<'a> &self; o: FeatureAlphaDropoutOptions<'a>) =
             tsr_feature_alpha_dropout(self.raw(), o.p, i32::from(o.training),
                 o.generator.map_or(null_mut(), Generator::raw)),

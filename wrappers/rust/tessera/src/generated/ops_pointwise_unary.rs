@@ -244,7 +244,7 @@ impl Tensor {
     }
 
     op! {
-        /// x sigmoid(x) for each element; floating dtypes only.
+        /// x sigmoid(x) for each element; floating and complex dtypes.
         silu(&self) = tsr_silu(self.raw()),
         out silu_out = tsr_silu_out,
         inplace silu_ = tsr_silu_inplace

@@ -248,7 +248,8 @@ options! {
 /// Ops: random tensors.
 impl Tensor {
     op! {
-        /// Uniform random numbers in \[0, 1); floating dtypes.
+        /// Uniform random numbers in \[0, 1), two for a complex number; floating and complex
+        /// dtypes.
         rand, rand_with(<'a> shape: &[i64]; o: RandOptions<'a>) =
             tsr_rand(shape.as_ptr(), count(shape.len()), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
@@ -256,7 +257,7 @@ impl Tensor {
     }
 
     op! {
-        /// Random numbers of the standard normal distribution; floating dtypes.
+        /// Random numbers of the standard normal distribution; floating and complex dtypes.
         randn, randn_with(<'a> shape: &[i64]; o: RandnOptions<'a>) =
             tsr_randn(shape.as_ptr(), count(shape.len()), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
@@ -287,7 +288,8 @@ impl Tensor {
             tsr_bernoulli(self.raw(), o.generator.map_or(null_mut(), Generator::raw))
     }
 
-    /// Overwrites the input with uniform random numbers in \[low, high); floating dtypes.
+    /// Overwrites the input with uniform random numbers in \[low, high), two for a complex number;
+    /// floating and complex dtypes.
     #[inline]
     pub fn uniform_<'a>(
         &self, options: impl FnOnce(UniformOptions<'a>) -> UniformOptions<'a>,
@@ -301,7 +303,8 @@ impl Tensor {
         Ok(self)
     }
 
-    /// Overwrites the input with normal random numbers; floating dtypes.
+    /// Overwrites the input with normal random numbers, two of half the variance for a complex
+    /// number; floating and complex dtypes.
     #[inline]
     pub fn normal_<'a>(
         &self, options: impl FnOnce(NormalOptions<'a>) -> NormalOptions<'a>,
@@ -316,7 +319,7 @@ impl Tensor {
     }
 
     op! {
-        /// Uniform random numbers in \[0, 1), of the input's shape; floating dtypes.
+        /// Uniform random numbers in \[0, 1), of the input's shape; floating and complex dtypes.
         rand_like, rand_like_with(<'a> &self; o: RandLikeOptions<'a>) =
             tsr_rand_like(self.raw(), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
@@ -324,8 +327,8 @@ impl Tensor {
     }
 
     op! {
-        /// Random numbers of the standard normal distribution, of the input's shape; floating
-        /// dtypes.
+        /// Random numbers of the standard normal distribution, of the input's shape; floating and
+        /// complex dtypes.
         randn_like, randn_like_with(<'a> &self; o: RandnLikeOptions<'a>) =
             tsr_randn_like(self.raw(), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),

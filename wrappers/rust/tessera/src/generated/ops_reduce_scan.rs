@@ -107,7 +107,7 @@ impl Tensor {
 
     op! {
         /// Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without
-        /// overflow; real dtypes.
+        /// overflow.
         ///
         /// * `axis`: axis to run along
         logcumsumexp(&self, axis: i64) = tsr_logcumsumexp(self.raw(), axis),
