@@ -20,6 +20,19 @@ static int tpy_mode_set(const tpy_mode* self, int value, int32_t* before) {
   return status == TSR_OK;
 }
 
+/* A block of inference_mode(False) records whatever is around it, as PyTorch's does. Bit 1 of what
+ * is kept is whether the thread recorded; it is set back before inference mode is, which takes it
+ * for what to go back to. */
+static int tpy_mode_records(const tpy_mode* self) {
+  return self->kind == TPY_INFERENCE && !self->mode;
+}
+
+static int tpy_grad_mode_set(int value, int32_t* before) {
+  const tsr_status status = tsr_grad_mode_set(value, before);
+  if (status != TSR_OK) tpy_fail(status);
+  return status == TSR_OK;
+}
+
 static int tpy_mode_push(tpy_mode* self) {
   if (self->depth == self->room) {
     const Py_ssize_t room = self->room != 0 ? 2 * self->room : 8;
@@ -30,6 +43,11 @@ static int tpy_mode_push(tpy_mode* self) {
   }
   int32_t before = 0;
   if (!tpy_mode_set(self, self->mode, &before)) return 0;
+  if (tpy_mode_records(self)) {
+    int32_t recorded = 0;
+    if (!tpy_grad_mode_set(1, &recorded)) return 0;
+    before |= recorded << 1;
+  }
   self->before[self->depth++] = (char)before;
   return 1;
 }
@@ -40,7 +58,9 @@ static int tpy_mode_pop(tpy_mode* self) {
     PyErr_SetString(PyExc_RuntimeError, "a mode is left that was not entered");
     return 0;
   }
-  return tpy_mode_set(self, self->before[--self->depth], &unused);
+  const int before = self->before[--self->depth];
+  if (tpy_mode_records(self) && !tpy_grad_mode_set(before >> 1, &unused)) return 0;
+  return tpy_mode_set(self, before & 1, &unused);
 }
 
 static tpy_mode* tpy_mode_make(PyTypeObject* type, int kind, int mode) {

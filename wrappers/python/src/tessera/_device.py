@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED
 from ._core import DeviceBase
+from ._dtypes import DType
 from ._errors import ArgumentTypeError, DeviceError
 from .capi import check, ffi, lib, out
 
@@ -43,7 +44,9 @@ class Device(DeviceBase):
         self.index: int = int(number) if number else (index or 0)
 
     def __repr__(self) -> str:
-        return f"device('{self}')"
+        if DType.prefix != "torch":
+            return f"device('{self}')"
+        return f"device(type='{self.type}'{'' if self.type == 'cpu' else f', index={self.index}'})"
 
     def __str__(self) -> str:
         return self.type if self.type == "cpu" else f"{self.type}:{self.index}"

@@ -44,6 +44,14 @@ class DType:
     def is_signed(self) -> bool:
         return self.category in ("floating", "complex") or self.name.startswith("int")
 
+    def to_complex(self) -> DType:
+        """The complex dtype with parts of this one, which 16-bit floats do not have: theirs is complex64."""
+        return self if self.is_complex else ALL["complex128" if self.name == "float64" else "complex64"]
+
+    def to_real(self) -> DType:
+        """The dtype of the parts of a complex one; else this one."""
+        return ALL["float64" if self.name == "complex128" else "float32"] if self.is_complex else self
+
     @property
     def numpy(self) -> np.dtype[Any]:
         """The same dtype in NumPy, which has no bfloat16."""

@@ -32,6 +32,11 @@ class _Mode(ModeBase):
 
         return wrapped  # type: ignore[return-value]
 
+    def clone(self) -> _Mode:
+        """A mode of this kind that is not entered."""
+        made: _Mode = self._again()
+        return made
+
     def _steps(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         """Runs a generator in the mode; code that iterates over it stays in its own mode."""
         generator = function(*args, **kwargs)
@@ -70,7 +75,8 @@ class enable_grad(_Mode):  # noqa: N801
 
 
 class inference_mode(_Mode):  # noqa: N801
-    """inference_mode(mode=True): like no_grad, and the results can never be differentiated later."""
+    """inference_mode(mode=True): like no_grad, and the results can never be differentiated later. inference_mode(False): operations
+    inside are recorded again."""
 
     __slots__ = ()
     _kind = 2

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from .. import _dtypes
 from .._core import TensorBase
@@ -61,16 +61,16 @@ class _Hook:
         return self.function(module, args, kwargs, result) if self.named else self.function(module, args, result)
 
 
-class StateDictKeys:
+class StateDictKeys(NamedTuple):
     """The keys that load_state_dict could not match."""
 
-    def __init__(self, missing: list[str], unexpected: list[str]) -> None:
-        self.missing_keys, self.unexpected_keys = missing, unexpected
+    missing_keys: list[str]
+    unexpected_keys: list[str]
 
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
-        return f"StateDictKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+        return f"{type(self).__name__}(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
 
 
 class Module:

@@ -16,7 +16,10 @@ _CLASSES: dict[str, type[tuple[Any, ...]]] = {}
 _FIELDS = {
     "aminmax": ("min", "max"), "qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"), "svd": ("U", "S", "V"),
     "frexp": ("mantissa", "exponent"), "linalg_polar": ("U", "H"), "geqrf": ("a", "tau"), "lu_unpack": ("P", "L", "U"),
-    "cholesky_ex": ("L", "info"), "inv_ex": ("inverse", "info"),
+    "linalg_cholesky_ex": ("L", "info"), "linalg_inv_ex": ("inverse", "info"), "linalg_eig": ("eigenvalues", "eigenvectors"),
+    "linalg_eigh": ("eigenvalues", "eigenvectors"), "linalg_lstsq": ("solution", "residuals", "rank", "singular_values"),
+    "linalg_lu": ("P", "L", "U"), "linalg_lu_factor": ("LU", "pivots"), "linalg_qr": ("Q", "R"),
+    "linalg_slogdet": ("sign", "logabsdet"), "linalg_svd": ("U", "S", "Vh"),
     "linalg_ldl_factor": ("LD", "pivots"), "linalg_ldl_factor_ex": ("LD", "pivots", "info"),
     "linalg_lu_factor_ex": ("LU", "pivots", "info"), "linalg_solve_ex": ("result", "info"),
     "triangular_solve": ("solution", "cloned_coefficient"), "histogram": ("hist", "bin_edges"),

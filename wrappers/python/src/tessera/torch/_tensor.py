@@ -140,6 +140,23 @@ class Tensor(_plain.Tensor):
         return bool(self._view)
 
     is_sparse = is_quantized = is_meta = is_mps = is_nested = is_xla = is_xpu = property(lambda self: False)
+    is_sparse_csr = is_mkldnn = is_mtia = is_vulkan = is_ipu = is_maia = is_sparse
+    name = property(lambda self: None)
+
+    def as_subclass(self, cls: Any) -> Any:
+        """The same tensor as an object of a class that derives from Tensor."""
+        if not (isinstance(cls, type) and issubclass(cls, TensorBase)):
+            raise ArgumentTypeError(f"as_subclass(): cls: expected a class that derives from Tensor, got {cls!r}")
+        return _new(cls, self)
+
+    @staticmethod
+    def _make_subclass(cls: Any, data: Any, require_grad: bool = False) -> Any:  # noqa: PLW0211  (PyTorch's name)
+        """A leaf of the class in the same memory, as the constructors of classes that programs write make it."""
+        return Tensor.as_subclass(data.detach(), cls).requires_grad_(require_grad)
+
+    def to_dense(self, dtype: Any = None, *, masked_grad: Any = None) -> Any:
+        """The tensor itself: there are no sparse ones."""
+        return self if dtype is None else self.to(dtype)
 
 
 # ---- from complex numbers to real ones ----

@@ -13,7 +13,6 @@ from .._dtypes import int32
 from .._modes import no_grad
 from . import _rows, _table_modules
 from .._errors import InvalidValueError, ShapeError
-from .._results import LstsqResult
 from ..autograd import Function
 from ..func._batched import Batched, physical
 from ..func._dispatch import wrapped
@@ -106,7 +105,8 @@ def _fitted(A: Any, B: Any, rcond: Any, driver: str | None, out: Any) -> Any:
         residuals = values.new_empty(0)
     if columns is not B:
         solution = _ops.squeeze(solution, -1)
-    return written(LstsqResult(solution, residuals, rank.new_empty(0) if kind == "gels" else rank, values), out)
+    found = (solution, residuals, rank.new_empty(0) if kind == "gels" else rank, values)
+    return written(named("linalg_lstsq", found), out)
 
 
 def _solution_or_nan(A: Any, B: Any, left: bool, check_errors: bool) -> Any:

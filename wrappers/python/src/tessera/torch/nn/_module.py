@@ -18,7 +18,7 @@ from ..._core import TensorBase
 from ..._dtypes import bfloat16, float16, float32, float64
 from .._tensor import Tensor, meant, retyped, with_tensors
 from ._full_hooks import hooks_of
-from ._state_hooks import add_hook, load_own, load_state, overrides, save_own, state_of, wants_states
+from ._state_hooks import _IncompatibleKeys, add_hook, load_own, load_state, overrides, save_own, state_of, wants_states
 
 
 class Parameter(Tensor, _Parameter):
@@ -203,7 +203,7 @@ class Module(_Module):
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         if wants_states(self) and isinstance(state_dict, Mapping):
             return load_state(self, state_dict, strict, assign, super().load_state_dict)
-        return super().load_state_dict(state_dict, strict, assign)
+        return _IncompatibleKeys(*super().load_state_dict(state_dict, strict, assign))
 
     _save_to_state_dict = save_own
     _load_from_state_dict = load_own

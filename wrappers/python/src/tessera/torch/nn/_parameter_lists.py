@@ -6,13 +6,14 @@ do; other objects are kept as they are, where the library's hold parameters alon
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import index
 from typing import Any
 
 import tessera.nn as _nn
 
 from ..._core import TensorBase
+from .._tensor import typename
 from ._module import Module, Parameter
 
 
@@ -26,15 +27,15 @@ def _put(holder: Module, name: str, value: Any) -> None:
     setattr(holder, name, Parameter(value) if type(value) is not Parameter and isinstance(value, TensorBase) else value)
 
 
-def _lines(items: Iterable[tuple[Any, Any]]) -> str:
-    return "\n".join(f"  ({name}): {_line(value)}" for name, value in items)
+def _lines(items: Iterable[tuple[Any, Any]], kind: Callable[[Any], str]) -> str:
+    return "\n".join(f"  ({name}): {_line(value, kind)}" for name, value in items)
 
 
-def _line(value: Any) -> str:
+def _line(value: Any, kind: Callable[[Any], str]) -> str:
     if not isinstance(value, TensorBase):
         return f"Object of type: {type(value).__name__}"
     place = "" if value.device.type == "cpu" else f" ({value.device})"
-    return f"Parameter containing: [torch.{value.dtype.name} of size {'x'.join(map(str, value.shape))}{place}]"
+    return f"Parameter containing: [{kind(value)} of size {'x'.join(map(str, value.shape))}{place}]"
 
 
 class ParameterList(_nn.ParameterList, Module):
@@ -84,7 +85,7 @@ class ParameterList(_nn.ParameterList, Module):
         _put(self, self._name(idx), param)
 
     def extra_repr(self) -> str:
-        return _lines(enumerate(self))
+        return _lines(enumerate(self), lambda value: f"torch.{value.dtype.name}")
 
 
 class ParameterDict(_nn.ParameterDict, Module):
@@ -185,4 +186,4 @@ class ParameterDict(_nn.ParameterDict, Module):
         return self
 
     def extra_repr(self) -> str:
-        return _lines(self.items())
+        return _lines(self.items(), typename)

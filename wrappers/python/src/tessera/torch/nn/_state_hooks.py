@@ -114,10 +114,14 @@ def load_own(
             value.detach().copy_(state[key].detach())
 
 
+class _IncompatibleKeys(StateDictKeys):
+    """The library's keys under PyTorch's name of the class."""
+
+
 def _load_by_parts(module: Any, state: Any, versions: Any, strict: bool, assign: bool) -> Any:
     """Loads each module by its own method, as PyTorch does."""
     parts = _parts(module, "")
-    keys = StateDictKeys([], [])
+    keys = _IncompatibleKeys([], [])
     missing, unexpected, problems = keys.missing_keys, keys.unexpected_keys, list[str]()
     for head, part in reversed(parts):
         load = part._load_from_state_dict if hasattr(part, "_load_from_state_dict") else partial(load_own, part)
@@ -158,11 +162,11 @@ def load_state(module: Any, given: Mapping[str, Any], strict: bool, assign: bool
         raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{text}")
     module.__dict__[_LOADING] = True  # the library asks for the state dict: it means the tensors
     try:
-        keys = load(state, strict, assign)
+        keys = _IncompatibleKeys(*load(state, strict, assign))
     finally:
         del module.__dict__[_LOADING]
-    keys.missing_keys += absent + missing
-    keys.unexpected_keys += unexpected
+    keys.missing_keys.extend(absent + missing)
+    keys.unexpected_keys.extend(unexpected)
     for key, value in values.items():
         extra[key].set_extra_state(value)
     for _, part in parts:

@@ -28,6 +28,10 @@ class Sized(Protocol):
     def __getitem__(self, index: int, /) -> Any: ...
 
 
+class NoSuchSampleError(OutOfRangeError, ValueError):
+    """An IndexError, by which a loop ends, and the ValueError that PyTorch raises."""
+
+
 class Dataset(Generic[T_co]):
     """Base class of data sets; subclasses define __getitem__, and __len__ (not needed for iteration alone).
 
@@ -105,7 +109,7 @@ class ConcatDataset(Dataset[Any]):
     def __getitem__(self, index: int) -> Any:
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
-            raise OutOfRangeError(f"index {index} is out of range for {len(self)} samples")
+            raise NoSuchSampleError(f"index {index} is out of range for {len(self)} samples")
         part = bisect_right(self.cumulative_sizes, place)
         return self.datasets[part][place - (self.cumulative_sizes[part - 1] if part else 0)]
 

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""tessera.torch: habits of PyTorch's programs that small programs, run under both libraries, found to be missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import tessera as ts
+import tessera.torch as torch
+from tessera.torch import nn
+from tessera.torch.utils.data import ConcatDataset
+
+
+def under_tessera(program: str) -> list[str]:
+    """The lines that a program prints which imports torch."""
+    command = [sys.executable, "-c", f"from tessera.torch import _as_torch; _as_torch.install()\n{program}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+# ---- results ----
+
+
+@pytest.mark.parametrize("module", [torch.nn, ts.nn])
+def test_the_keys_of_load_state_dict_can_be_unpacked(module: Any) -> None:
+    layer = module.Linear(2, 1)
+    missing, unexpected = layer.load_state_dict({"bias": layer.bias.detach(), "other": layer.bias.detach()}, strict=False)
+    assert (missing, unexpected) == (["weight"], ["other"])
+    found = layer.load_state_dict({}, strict=False)
+    assert found.missing_keys == found[0] == ["weight", "bias"] and len(found) == 2
+    assert str(layer.load_state_dict(layer.state_dict())) == "<All keys matched successfully>"
+
+
+def test_keys_that_do_not_match_print_as_pytorchs() -> None:
+    found = nn.Linear(1, 1, bias=False).load_state_dict({}, strict=False)
+    assert repr(found) == "_IncompatibleKeys(missing_keys=['weight'], unexpected_keys=[])"
+
+
+def test_a_hook_after_loading_may_forgive_a_missing_key() -> None:
+    layer = nn.Linear(1, 1)
+    layer.register_load_state_dict_post_hook(lambda module, keys: keys.missing_keys.clear())
+    assert layer.load_state_dict({}, strict=False).missing_keys == []
+
+
+@pytest.mark.parametrize("name, fields", [
+    ("qr", "Q R"), ("slogdet", "sign logabsdet"), ("eigh", "eigenvalues eigenvectors"), ("eig", "eigenvalues eigenvectors"),
+    ("svd", "U S Vh"), ("lu", "P L U"), ("lu_factor", "LU pivots"), ("cholesky_ex", "L info"), ("inv_ex", "inverse info"),
+])  # fmt: skip
+def test_results_of_linalg_print_and_unpack_as_pytorchs(name: str, fields: str) -> None:
+    found = getattr(torch.linalg, name)(torch.eye(2) * 2)
+    assert repr(found).startswith(f"torch.return_types.linalg_{name}(\n{fields.split()[0]}=tensor(")
+    assert [torch.equal(getattr(found, field), item) for field, item in zip(fields.split(), found, strict=True)].count(False) == 0
+    given = [torch.empty(0, dtype=item.dtype) for item in found]
+    assert torch.equal(getattr(torch.linalg, name)(torch.eye(2) * 2, out=given)[0], given[0])
+
+
+def test_lstsq_prints_as_pytorchs() -> None:
+    assert repr(torch.linalg.lstsq(torch.eye(2), torch.eye(2))).startswith("torch.return_types.linalg_lstsq(\nsolution=")
+
+
+# ---- texts ----
+
+
+def test_a_device_prints_as_pytorchs_in_programs_that_import_torch() -> None:
+    assert under_tessera("import torch; print(repr(torch.device('cpu')), torch.device('cuda:1'), [torch.device('cuda:1')])") == [
+        "device(type='cpu') cuda:1 [device(type='cuda', index=1)]"
+    ]
+    assert repr(torch.device("cpu")) == "device('cpu')"
+
+
+def test_a_dict_of_parameters_names_their_types() -> None:
+    assert "(w): Parameter containing: [torch.FloatTensor of size 2x3]" in repr(nn.ParameterDict({"w": torch.ones(2, 3)}))
+    assert "(0): Parameter containing: [torch.float32 of size 2]" in repr(nn.ParameterList([torch.ones(2)]))
+
+
+# ---- errors by their type ----
+
+
+def test_an_index_before_the_first_sample_is_both_kinds_of_error() -> None:
+    samples = ConcatDataset([[1, 2], [3]])
+    assert [*samples] == [1, 2, 3] and samples[-3] == 1
+    for kind in (ValueError, IndexError):
+        with pytest.raises(kind):
+            samples[-4]
+
+
+# ---- tensors of another class, dtypes ----
+
+
+class Marked(torch.Tensor):
+    def marked(self) -> str:
+        return "marked"
+
+
+def test_as_subclass_is_the_same_tensor_as_an_object_of_the_class() -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = (x * 2).as_subclass(Marked)
+    assert type(y) is Marked and y.marked() == "marked" and y.requires_grad
+    y.sum().backward()
+    assert x.grad.tolist() == [2, 2, 2]
+    z = torch.zeros(2)
+    z.as_subclass(Marked).add_(1)
+    assert z.tolist() == [1, 1] and type(torch.Tensor.as_subclass(y, torch.Tensor)) is torch.Tensor
+    with pytest.raises(TypeError, match="as_subclass"):
+        z.as_subclass(int)
+    made = torch.Tensor._make_subclass(Marked, z, True)
+    assert type(made) is Marked and made.requires_grad and made.is_leaf and not z.requires_grad
+    made.detach().fill_(5)
+    assert z.tolist() == [5, 5]
+
+
+def test_dtypes_know_their_complex_and_their_real_one() -> None:
+    assert torch.float64.to_complex() is torch.complex128 and torch.complex64.to_real() is torch.float32
+    assert torch.float32.to_complex() is torch.complex64 and torch.complex128.to_real() is torch.float64
+    assert torch.float32.to_real() is torch.float32 and torch.complex64.to_complex() is torch.complex64
+
+
+def test_dense_tensors_answer_what_programs_ask_sparse_ones() -> None:
+    x = torch.ones(2)
+    assert x.to_dense() is x and x.to_dense(torch.float64).dtype is torch.float64
+    assert not x.is_sparse_csr and not x.is_mkldnn and x.name is None
+
+
+# ---- modes ----
+
+
+@pytest.mark.parametrize("library", [torch, ts])
+def test_inference_mode_false_records_whatever_is_around_it(library: Any) -> None:
+    x = library.ones(2, requires_grad=True)
+    with library.no_grad():
+        with library.inference_mode(False):
+            assert library.is_grad_enabled() and (x * 2).requires_grad
+        assert not library.is_grad_enabled()
+        with library.inference_mode():
+            with library.inference_mode(False):
+                assert library.is_grad_enabled() and not library.is_inference_mode_enabled()
+                with library.no_grad(), library.inference_mode(False):
+                    assert library.is_grad_enabled()
+                assert library.is_grad_enabled()
+            assert library.is_inference_mode_enabled() and not library.is_grad_enabled()
+        assert not library.is_grad_enabled()
+        assert library.inference_mode(False)(library.is_grad_enabled)() and not library.is_grad_enabled()
+    assert library.is_grad_enabled()
+
+
+def test_a_mode_can_be_cloned() -> None:
+    mode = torch.no_grad()
+    with mode, torch.enable_grad(), mode.clone():
+        assert not torch.is_grad_enabled()
+    assert torch.inference_mode(False).clone().mode is False
