@@ -172,8 +172,8 @@ def test_groups_show_the_options_that_choose_an_implementation() -> None:
     again = optim.AdamW([w, nn.Parameter(torch.ones(1))], lr=1.0)
     with pytest.raises(ValueError):
         again.load_state_dict(optimizer.state_dict())
-    with pytest.raises(NotImplementedError, match="differentiable"):
-        optim.SGD([w], lr=0.1, differentiable=True)
+    with pytest.raises(NotImplementedError, match="adjust_lr_fn"):
+        optim.Muon([w.view(1, -1)], lr=0.1, adjust_lr_fn="match_rms_adamw")
 
 
 def test_adam_with_decoupled_weight_decay_is_adamw() -> None:

@@ -152,3 +152,84 @@ def test_a_mode_can_be_cloned() -> None:
     with mode, torch.enable_grad(), mode.clone():
         assert not torch.is_grad_enabled()
     assert torch.inference_mode(False).clone().mode is False
+
+
+# ---- steps of optimizers that can be differentiated ----
+
+STEPS: list[tuple[str, dict[str, Any]]] = [
+    ("SGD", {"momentum": 0.9, "dampening": 0.1, "weight_decay": 0.1}), ("SGD", {"momentum": 0.9, "nesterov": True, "maximize": True}),
+    ("Adam", {"weight_decay": 0.1}), ("Adam", {"amsgrad": True, "betas": (0.8, 0.9)}), ("AdamW", {"weight_decay": 0.1}),
+    ("Adam", {"decoupled_weight_decay": True, "weight_decay": 0.1}), ("RMSprop", {"momentum": 0.9, "centered": True, "weight_decay": 0.1}),
+    ("Adagrad", {"lr_decay": 0.1, "initial_accumulator_value": 0.1}), ("Adadelta", {"weight_decay": 0.1}), ("Adamax", {}),
+    ("NAdam", {"weight_decay": 0.1}), ("NAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True}), ("RAdam", {"betas": (0.5, 0.8)}),
+    ("ASGD", {"t0": 2, "weight_decay": 0.1}), ("Rprop", {}),
+]  # fmt: skip
+
+
+def stepped(name: str, options: dict[str, Any], start: Any, slope: Any, lr: Any = 0.1, **more: Any) -> tuple[Any, Any]:
+    """The parameter after six steps, from a copy, with gradients that follow `slope`."""
+    p = start.clone()
+    optimizer = getattr(torch.optim, name)([p], lr=lr, **options, **more)
+    if name == "SGD":  # the first gradient would be a constant in the buffer
+        optimizer.state[p]["momentum_buffer"] = torch.full_like(start.detach(), 0.5)
+    for factor in (1.0, 2.0, -1.0, -0.5, 1.5, 3.0):
+        p.grad = slope * factor
+        optimizer.step()
+    return p, optimizer
+
+
+def start_and_slope() -> tuple[Any, Any]:
+    values = torch.tensor([[1.0, -2.0, 0.5], [0.3, -0.2, 0.7]], dtype=torch.float64)
+    return values[0].clone().requires_grad_(), values[1].clone().requires_grad_()
+
+
+@pytest.mark.parametrize("name, options", STEPS)
+def test_a_differentiable_step_is_the_plain_one_with_gradients(name: str, options: dict[str, Any]) -> None:
+    start, slope = start_and_slope()
+    found, optimizer = stepped(name, options, start, slope, differentiable=True)
+    wanted, plain = stepped(name, options, start.detach(), slope.detach())
+    assert torch.allclose(found, wanted, rtol=1e-6) and found.requires_grad
+    assert type(optimizer).__name__ == name and isinstance(optimizer, type(plain)) and optimizer.param_groups[0]["differentiable"]
+    if name not in ("ASGD", "Rprop"):
+        assert optimizer.state[found].keys() == plain.state[wanted].keys()
+    assert torch.autograd.gradcheck(lambda x, g: stepped(name, options, x, g, differentiable=True)[0], (start, slope))
+
+
+@pytest.mark.parametrize("name, options", [("SGD", {"momentum": 0.9}), ("Adam", {}), ("RMSprop", {}), ("NAdam", {})])
+def test_a_learning_rate_may_be_learned(name: str, options: dict[str, Any]) -> None:
+    start, slope = start_and_slope()
+    rate = torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
+    decay = torch.tensor(0.2, dtype=torch.float64, requires_grad=True)
+
+    def after(lr: Any, weight_decay: Any) -> Any:
+        return stepped(name, {**options, "weight_decay": weight_decay}, start, slope, lr, differentiable=True)[0]
+
+    assert torch.autograd.gradcheck(after, (rate, decay))
+
+
+def test_the_first_gradient_is_a_constant_in_the_buffer_of_sgd() -> None:
+    start, slope = start_and_slope()
+    p = start.clone()
+    optimizer = torch.optim.SGD([p], lr=0.1, momentum=0.9, differentiable=True)
+    p.grad = slope * 1
+    optimizer.step()
+    assert torch.equal(p, start - slope * 0.1)
+    assert torch.autograd.grad(p.sum(), [start, slope], allow_unused=True)[1] is None
+
+
+def test_a_differentiable_optimizer_has_a_state_dict_and_refuses_to_write_a_leaf() -> None:
+    start, slope = start_and_slope()
+    p, optimizer = stepped("Adam", {}, start, slope, differentiable=True)
+    state = optimizer.state_dict()
+    other = torch.optim.Adam([start.clone()], differentiable=True)
+    other.load_state_dict(state)
+    (entry,) = other.state.values()
+    assert float(entry["step"]) == 6 and torch.equal(entry["exp_avg"], optimizer.state[p]["exp_avg"].detach())
+    assert other.param_groups[0]["lr"] == 0.1
+    other.zero_grad()
+    leaf = nn.Parameter(torch.ones(1))
+    leaf.grad = torch.ones(1)
+    with pytest.raises(RuntimeError):
+        torch.optim.SGD([leaf], lr=0.1, differentiable=True).step()
+    with pytest.raises(ValueError, match="non-leaf"):
+        torch.optim.SGD([start.clone()], lr=0.1)

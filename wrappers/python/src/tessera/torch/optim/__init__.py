@@ -15,6 +15,7 @@ import tessera.optim as _optim
 
 from .. import _adapters, _rows
 from .._names import NAMES as _NAMES
+from ._differentiable import UPDATES, Differentiable, has_tensors, number_or_tensor
 from .optimizer import Optimizer, unnamed
 
 # Files of PyTorch's package, which programs import: this module stands for them.
@@ -52,6 +53,11 @@ def _initializer(plain: type) -> Callable[..., None]:
 
     def __init__(self: Any, params: Any, *args: Any, **options: Any) -> None:
         extras = {name: {**_IGNORED, **_FIXED}[name] for name in _EXTRAS.get(plain.__name__, ())}
+        kept = {}  # options that are tensors, which a differentiable step reads
+        if isinstance(self, Differentiable):
+            extras["differentiable"] = options.pop("differentiable")
+            kept = {name: value for name, value in (*zip(names_of_places, args), *options.items()) if has_tensors(value)}
+            args, options = tuple(map(number_or_tensor, args)), {n: number_or_tensor(v) for n, v in options.items()}
         if plain is _optim.AdamW:
             extras["decoupled_weight_decay"] = True
         self._extras = extras
@@ -71,7 +77,9 @@ def _initializer(plain: type) -> Callable[..., None]:
         options = {**{name: value for name, value in whole.items() if name not in names_of_places[: len(args)]}, **options}
         names, listed = unnamed(params)
         plain.__init__(self, listed, *map(_adapters.number, args), **options)  # type: ignore[misc]
-        self.defaults.update(extras)
+        self.defaults.update(extras, **kept)
+        for group in self.param_groups if kept or isinstance(self, Differentiable) else ():
+            group.update({name: value for name, value in {**extras, **kept}.items() if name in extras or name in kept})
         if names:
             self.param_groups[0]["param_names"] = names
 
@@ -101,8 +109,24 @@ def __getattr__(name: str) -> Any:
         raise _rows.missing(f"torch.optim.{name}")
     body = {"__init__": _initializer(plain), "__module__": __name__, "__doc__": plain.__doc__, "step": plain.step}
     body["__signature__"] = _signature(plain)
+    if name in UPDATES:
+        body["__new__"] = _chosen
     globals()[name] = made = type(name, (Optimizer, plain), body)
     return made
+
+
+_COMPUTED: dict[type, type] = {}  # the differentiable class of each class that has been asked for one
+
+
+def _chosen(cls: type, *args: Any, **options: Any) -> Any:
+    """An object of the class, or of the one derived from it whose steps can be differentiated."""
+    if options.get("differentiable") and not issubclass(cls, Differentiable):
+        if cls not in _COMPUTED:
+            update = next(UPDATES[base.__name__] for base in cls.__mro__ if base.__name__ in UPDATES)
+            body = {"_update": staticmethod(update), "_own_step": True, "step": Differentiable.step, "__module__": cls.__module__}
+            _COMPUTED[cls] = type(cls.__name__, (Differentiable, cls), body)
+        cls = _COMPUTED[cls]
+    return object.__new__(cls)
 
 
 def __dir__() -> list[str]:

@@ -118,13 +118,15 @@ class Optimizer(_plain.Optimizer):
     profile_hook_step = staticmethod(hooked)
     _stepped = False  # what a scheduler asks
     _own_step = False  # a class of torch.optim whose step() is another one
+    _takes_computed = False  # the parameters may be computed tensors
     _extras: dict[str, Any] = {}  # options of groups that choose between PyTorch's implementations
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         step = cls.__dict__.get("step")
         if step is not None:
-            cls._own_step = issubclass(cls, CoreOptimizer) and not cls.__module__.startswith("tessera.")
+            own = issubclass(cls, CoreOptimizer) and not cls.__module__.startswith("tessera.")
+            cls._own_step = own or cls._takes_computed
             cls.step = hooked(step)  # type: ignore[assignment]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
@@ -186,7 +188,7 @@ class Optimizer(_plain.Optimizer):
     def _check(self, group: dict[str, Any]) -> None:
         given = [group["params"]] if isinstance(group["params"], TensorBase) else group["params"]
         params = [p for p in given if isinstance(p, TensorBase)]
-        if any(not p.is_leaf and not p.retains_grad for p in params):
+        if not self._takes_computed and any(not p.is_leaf and not p.retains_grad for p in params):
             raise ValueError("can't optimize a non-leaf Tensor")
         for name, value in self.defaults.items():
             if value is required and name not in group:
