@@ -62,6 +62,17 @@ def test_lstsq_prints_as_pytorchs() -> None:
     assert repr(torch.linalg.lstsq(torch.eye(2), torch.eye(2))).startswith("torch.return_types.linalg_lstsq(\nsolution=")
 
 
+# ---- modules ----
+
+
+def test_files_of_pytorchs_packages_are_attributes_too() -> None:
+    assert callable(torch.nn.utils.clip_grad.clip_grad_norm_)
+    assert callable(torch.nn.utils.convert_parameters.parameters_to_vector) and callable(torch.nn.utils.fusion.fuse_conv_bn_eval)
+    assert torch.amp.autocast_mode.autocast is torch.autocast and torch.amp.grad_scaler.GradScaler is torch.amp.GradScaler
+    assert torch.cuda.amp.grad_scaler.GradScaler is torch.cuda.amp.GradScaler
+    assert not hasattr(torch.nn.utils, "no_such_file") and not hasattr(torch.amp, "no_such_file")
+
+
 # ---- texts ----
 
 

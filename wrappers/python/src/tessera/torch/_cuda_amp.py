@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from .._dtypes import float16
@@ -45,4 +46,9 @@ def custom_bwd(bwd: Any = None) -> Any:
     return amp.custom_bwd(bwd, device_type="cuda")
 
 
-__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})
+def _file(name: str) -> Any:
+    """The module itself for the files of PyTorch's package."""
+    return sys.modules[__name__] if name in ("autocast_mode", "grad_scaler") else None
+
+
+__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__}, _file)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import functools
 import importlib
+import sys
 from typing import Any
 
 import tessera.nn.utils as _utils
@@ -97,12 +98,15 @@ def fuse_linear_bn_weights(
 
 
 _MODULES = ("parametrizations", "parametrize", "prune", "stateless")
+_FILES = ("clip_grad", "convert_parameters", "fusion", "init", "memory_format")  # of PyTorch's package, which this module stands for
 
 
 def _find(name: str) -> Any:
     """A module, imported when it is asked for; or a function of the library that PyTorch has, too, with PyTorch's tensors as results."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _FILES:
+        return sys.modules[__name__]
     found: Any = getattr(_utils, name, None) if name in NAMES["nn.utils"] else None
     return found if found is None else functools.wraps(found)(lambda *args, **kwargs: retyped(found(*args, **kwargs)))
 
