@@ -584,10 +584,12 @@ Tensor run_binary(const BinaryRule& rule, const Arg& input, const Arg& other, co
     const SmallVector<Save, 3> planned = operand_saves(input, other, keep ? kept : tensor_a, saves);
     check_saves(std::span<const Save>(planned.data(), planned.size()));
   }
+  DType written = returns_bool(rule) ? DType::kBool : compute;
+  // The CPU's kernels cast truths as they write them; every dtype holds them.
+  if (returns_bool(rule) && !out.is_fresh() && device.is_cpu()) written = out.tensor().dtype();
   Dims broadcast;
-  Result result =
-      allocate(out, result_shape(input, other, broadcast),
-               returns_bool(rule) ? DType::kBool : compute, device, grad, {&tensor_a, &tensor_b});
+  Result result = allocate(out, result_shape(input, other, broadcast), written, device, grad,
+                           {&tensor_a, &tensor_b});
   if (outside) {
     launch_outside(rule, result.value(), input, other, compute);
   } else if (kernel::opmath(compute) != compute && returns_bool(rule)) [[unlikely]] {

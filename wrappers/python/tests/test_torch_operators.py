@@ -334,3 +334,31 @@ def test_a_layer_has_the_arguments_of_pytorchs() -> None:
         "LPPool2d": ["norm_type", "kernel_size", "stride", "ceil_mode"],
         "ConstantPad1d": ["padding", "value"],
     }
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.bool, torch.complex64], ids=str)
+def test_comparisons_in_place_write_ones_and_zeros(dtype: Any) -> None:
+    """Of many elements as of few, whatever the layout."""
+    draw = np.random.default_rng(6)
+    for shape in ((3, 5), (70, 131)):
+        a, b = (torch.tensor(draw.integers(-2, 3, shape)).to(dtype) for _ in range(2))
+        if dtype.is_floating_point:
+            a[::3] = float("nan")
+        names = ("eq", "ne") if dtype.is_complex else ("eq", "ne", "lt", "le", "gt", "ge")
+        for name in names:
+            for other in (b, 1, torch.tensor(1).to(dtype), b[0], b.flip([0])):
+                wanted = getattr(a, name)(other).to(dtype)
+                for x in (a.clone(), a.T.clone().T, torch.stack([a, a], 2)[..., 1]):
+                    assert getattr(x, name + "_")(other) is x and x.dtype is dtype and torch.equal(x, wanted)
+            own = a.clone()
+            assert torch.equal(getattr(own, name + "_")(own), getattr(a, name)(a).to(dtype))
+            moved = torch.cat([a.reshape(-1), a.reshape(-1)[:1]])
+            wanted = getattr(moved[:-1], name)(moved[1:]).to(dtype)
+            assert torch.equal(getattr(moved[:-1], name + "_")(moved[1:]), wanted)
+    x = torch.ones(70, 131, requires_grad=True)
+    with pytest.raises(RuntimeError, match="leaf"):
+        x.eq_(1.0)
+    (x * 2).eq_(2.0).sum().backward()
+    assert x.grad.count_nonzero().item() == 0
+    with pytest.raises(ValueError):
+        torch.ones(70, 131).eq_(torch.ones(2, 70, 131))

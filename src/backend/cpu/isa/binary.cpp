@@ -9,6 +9,23 @@
 #include "backend/cpu/isa/row_loop.h"
 
 namespace tsr::cpu::TSR_ISA {
+namespace {
+
+// The truths of a comparison as numbers.
+template <class F>
+bool truths_row(int64_t count, void* out, const void* const* in, const Parameter*) {
+  using A = Access<VF>;
+  const auto call = [](VF a, VF b) { return select(F{}(a, b), VF(1.0F), VF(0.0F)); };
+  const auto at = [&](int64_t i) { return call(A::load(in[0], i), A::load(in[1], i)); };
+  const int64_t i = whole_registers<1, VF>(count, 0, out, at);
+  if (i < count) {
+    store_part(call(A::load_part(in[0], i, count - i), A::load_part(in[1], i, count - i)), out, i,
+               count - i);
+  }
+  return true;
+}
+
+}  // namespace
 
 PointwiseKernel find_binary(kernel::BinaryOp op, DType dtype) {
   return math::visit_functor(op, [dtype]<class F>() -> PointwiseKernel {
@@ -20,6 +37,25 @@ PointwiseKernel find_binary(kernel::BinaryOp op, DType dtype) {
     }
     return serve<F, 0, 1>(dtype);
   });
+}
+
+Row find_truths(kernel::BinaryOp op) {
+  switch (op) {
+    case kernel::BinaryOp::kEqual:
+      return &truths_row<math::Equal>;
+    case kernel::BinaryOp::kNotEqual:
+      return &truths_row<math::NotEqual>;
+    case kernel::BinaryOp::kLess:
+      return &truths_row<math::Less>;
+    case kernel::BinaryOp::kLessEqual:
+      return &truths_row<math::LessEqual>;
+    case kernel::BinaryOp::kGreater:
+      return &truths_row<math::Greater>;
+    case kernel::BinaryOp::kGreaterEqual:
+      return &truths_row<math::GreaterEqual>;
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -17,6 +17,7 @@ PointwiseKernel find_unary(kernel::UnaryOp op, DType compute);
 PointwiseKernel find_binary(kernel::BinaryOp op, DType compute);
 PointwiseKernel find_ternary(kernel::TernaryOp op, DType compute);
 PointwiseKernel find_sum_of_products(DType compute);
+Row find_truths(kernel::BinaryOp op);
 DualRow find_dual(kernel::BinaryOp op, DType dtype, bool first, bool second);
 CastRow find_cast(DType from, DType to);
 ReduceKernel find_reduce(kernel::ReduceOp op, DType input);

@@ -24,8 +24,8 @@
 namespace tsr::cpu::TSR_ISA {
 namespace {
 
-constexpr PointwiseRows kPointwiseRows{find_unary, find_binary, find_ternary, find_sum_of_products,
-                                       find_dual};
+constexpr PointwiseRows kPointwiseRows{find_unary,           find_binary, find_ternary,
+                                       find_sum_of_products, find_truths, find_dual};
 constexpr RandomRows kRandomRows{find_random};
 constexpr ReduceRows kReduceRows{find_reduce};
 

@@ -128,6 +128,10 @@ Status binary(BinaryOp op, const ElementwisePlan& plan) {
   DType compute;
   const PointwiseKernel* kernel = g_binary.find(op, plan, compute);
   if (kernel == nullptr) return missing();
+  if (kernel->result == DType::kBool && compute == plan.dtypes[0] && compute == DType::kFloat32) {
+    const Row row = rows_of<PointwiseRows>().truths(op);
+    if (row != nullptr) return walk_rows(plan, {row}, {compute, {compute, compute}});
+  }
   const Status status = walk_rows(plan, *kernel, {kernel->result, {compute, compute}});
   if (status != static_cast<Status>(Code::kValue)) return status;
   return failure(Code::kValue, kernel->refusal);

@@ -50,6 +50,8 @@ struct PointwiseRows {
   PointwiseKernel (*binary)(kernel::BinaryOp op, DType dtype);
   PointwiseKernel (*ternary)(kernel::TernaryOp op, DType dtype);
   PointwiseKernel (*sum_of_products)(DType compute);
+  // Of a comparison of float32: writes its truths as 1 and 0 in float32. Null for other ops.
+  Row (*truths)(kernel::BinaryOp op);
   // Products and quotients; which of the tangents are not zero.
   DualRow (*dual)(kernel::BinaryOp op, DType dtype, bool first, bool second);
 };

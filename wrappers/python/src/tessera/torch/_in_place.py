@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Methods that give a tensor another shape in place, or no history."""
+"""Methods that give a tensor another shape in place, or no history, and comparisons in place."""
 
 from __future__ import annotations
 
@@ -72,4 +72,15 @@ def detached(input: Any) -> Any:
     return input
 
 
-__all__ = ["constant", "detached", "reshaped", "resized"]
+def compared_here(compare: Any, input: Any, other: Any) -> Any:
+    """eq_ and its kin: many truths are written into the tensor at once. For histories, tangents, samples and operands of more
+    axes copy_ says what becomes of them."""
+    if TensorBase.numel(input) >= 4096 and not input.requires_grad:
+        shape = getattr(other, "shape", ())
+        plain = not isinstance(input, Batched) and not isinstance(other, Batched)
+        if plain and (not shape or shape == input.shape) and lib.tsr_forward_level() < 0:
+            return compare(input, other, out=input)
+    return TensorBase.copy_(input, compare(input, other))
+
+
+__all__ = ["compared_here", "constant", "detached", "reshaped", "resized"]
