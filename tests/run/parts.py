@@ -47,6 +47,7 @@ PARTS = (
     rust("rust-consumer", "rust-style", "build-release"),
     rust("rust-guide", "rust-consumer", "build-release"),
     rust("rust-ndarray", "rust-guide"),
+    Part("julia-memory", "julia", ("julia-setup", "library"), ("julia",)),
     Part("julia-guide", "julia", ("julia-setup", "build-release"), ("julia",)),
     Part("types", "python"),
     Part("asan", "ctest", ("build-asan",)),

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Runs every test file, or those named on the command line (without test_ and .jl). conformance:add_2 is one
-# case of tests/conformance.
+# Runs every test file, or those named on the command line (without test_ and .jl), or all but those with a minus.
+# conformance:add_2 is one case of tests/conformance.
 # TESSERA_TEST_REPORT names a file for the junit report.
 
 using LinearAlgebra, Random, Statistics, Test
@@ -34,8 +34,12 @@ function message_of(kind, f)
     return "no error"
 end
 
+const LEFT_OUT = [argument[2:end] for argument in ARGS if startswith(argument, "-")]
+isempty(setdiff(LEFT_OUT, FILES)) || error("there is no file $(join(setdiff(LEFT_OUT, FILES), ", "))")
+const NAMED = filter(!startswith("-"), ARGS)
+
 const CHOSEN = Ref("")  # the case to replay; empty: all
-for argument in (isempty(ARGS) ? FILES : ARGS)
+for argument in setdiff(isempty(NAMED) ? FILES : NAMED, LEFT_OUT)
     file, CHOSEN[] = split(argument * ":", ":")
     started = time()
     # One suite after another: an exception in a file is a failure of that file and does not stop the
