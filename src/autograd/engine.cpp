@@ -98,6 +98,12 @@ GraphRoot make_root(std::span<const Tensor> roots, std::span<const Tensor> grads
   return root;
 }
 
+#ifdef NDEBUG
+constexpr bool kVerifyGraphs = false;
+#else
+constexpr bool kVerifyGraphs = true;
+#endif
+
 // Runs `task` with the engine's thread state set up.
 void run_task(GraphTask& task, const GraphRoot& root, bool create_graph) {
   const RunningTask running(&task);

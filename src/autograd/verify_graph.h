@@ -9,12 +9,6 @@
 
 namespace tsr {
 
-#ifdef NDEBUG
-inline constexpr bool kVerifyGraphs = false;
-#else
-inline constexpr bool kVerifyGraphs = true;
-#endif
-
 // Walks all that `roots` lead to; throws kInternal naming the node and the invariant that is
 // broken: nodes and what they refer to are alive, edges lead to outputs that exist and take part,
 // and always to nodes of lower topological numbers, so that there is no cycle. Other threads may

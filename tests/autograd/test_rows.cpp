@@ -24,7 +24,6 @@
 #include "autograd/hooks.h"
 #include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
-#include "autograd/verify_graph.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "memory/allocator.h"
@@ -37,6 +36,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
+#include "support/effort.h"
 #include "support/gradcheck.h"
 #include "support/start_up.h"
 
@@ -195,7 +195,7 @@ TEST_F(Rows, E23_million_operators_are_built_run_and_freed_on_a_small_stack) {
   pthread_attr_setstacksize(&attributes, 512 << 10);
   pthread_t thread{};
   const auto run = [](void* result) -> void* {
-    *static_cast<double*>(result) = through_a_chain(kVerifyGraphs ? 100'000 : 1'000'000);
+    *static_cast<double*>(result) = through_a_chain(effort(1'000'000, 100'000));
     return nullptr;
   };
   ASSERT_EQ(pthread_create(&thread, &attributes, run, &found), 0);
