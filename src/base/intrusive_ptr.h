@@ -57,10 +57,10 @@ inline bool drop_reference(Object* object) noexcept {
   return object->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// The same for objects of one kind. A count of 1 belongs to the caller alone, and only a weak pointer
-// (try_retain) could raise it, so an object without one needs no locked instruction. `T::kNeverWeak`
-// is there if no T has weak pointers, `may_be_weak()` if some have: the object says, and is asked
-// only by its one owner.
+// The same for objects of one kind. A count of 1 belongs to the caller alone, and only a weak
+// pointer (try_retain) could raise it, so an object without one needs no locked instruction.
+// `T::kNeverWeak` is there if no T has weak pointers, `may_be_weak()` if some have: the object
+// says, and is asked only by its one owner.
 template <class T>
 bool drop(T* object) noexcept {
   bool alone = false;

@@ -23,8 +23,8 @@ extern std::array<std::atomic<const Backend*>, kMaxDeviceType> g_backends;
 // backend has the device type.
 const Backend& register_backend(BackendEntry entry);
 
-// The backend of a device, whose plugin may have to be loaded. Throws kDevice if there is none or the
-// index is out of range.
+// The backend of a device, whose plugin may have to be loaded. Throws kDevice if there is none or
+// the index is out of range.
 const Backend& find_device_backend(Device device);
 // The same. Inline for the CPU, because every launch asks.
 inline const Backend& backend_for(Device device) {

@@ -88,8 +88,8 @@ StoragePtr add(Registry& registry, std::unique_ptr<SharedMemory> memory, uint64_
 Shared* unlist(Storage& storage) noexcept {
   auto& registry = immortal<Registry>();
   const std::lock_guard lock(registry.mutex);
-  // A storage is destroyed with the count 1 or 0, see drop() in intrusive_ptr.h. Where it was 1, find()
-  // may have raised it since.
+  // A storage is destroyed with the count 1 or 0, see drop() in intrusive_ptr.h. Where it was 1,
+  // find() may have raised it since.
   if (storage.refs.load(std::memory_order_acquire) != 0 && !drop_reference(&storage))
     return nullptr;
   auto* shared = static_cast<Shared*>(storage.context);

@@ -18,7 +18,8 @@ DType compute_dtype(UnaryType type, DType dtype);
 DType result_dtype(UnaryType type, DType compute);
 void launch_unary(kernel::UnaryOp op, const Tensor& result, const Tensor& source,
                   std::initializer_list<double> params);
-// A fresh result of contiguous elements, of which there are some, that the kernel takes as they are.
+// A fresh result of contiguous elements, of which there are some, that the kernel takes as they
+// are.
 Tensor launch_plain(kernel::UnaryOp op, const Tensor& source, DType dtype,
                     std::initializer_list<double> params);
 // One kernel for g and what the forward saved; outside any graph.
