@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "memory/caching_allocator.h"
 #include "memory/cpu_allocator.h"
+#include "support/effort.h"
 #include "support/simulated_device.h"
 
 namespace tsr::test::test_random_traces {
@@ -219,7 +220,7 @@ TEST(RandomTraces, keep_every_invariant_with_growing_segments) {
 TEST(RandomTraces, keep_every_invariant_on_the_cpu) {
   for (uint64_t seed = 1; seed <= seeds(); ++seed) {
     Trace trace(CpuAllocator::get(), seed, false);
-    trace.run(operations());
+    trace.run(effort(operations(), operations() / 4));
     ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
     EXPECT_EQ(trace.refused(), 0);
   }

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "kernel/fft.h"
+#include "support/effort.h"
 
 namespace tsr::test::test_fft {
 namespace {
@@ -58,7 +59,7 @@ double relative_error(const std::vector<T>& x, const std::vector<T>& found, bool
   const auto n = static_cast<int64_t>(x.size() / 2);
   long double errors = 0;
   long double sizes = 0;
-  for (int64_t k = 0; k < n; k += std::max<int64_t>(1, n / 50)) {
+  for (int64_t k = 0; k < n; k += std::max<int64_t>(1, n / effort(50, 8))) {
     const std::complex<long double> wanted = exact(x, k, inverse);
     const auto at = static_cast<size_t>(2 * k);
     errors += std::norm(wanted - std::complex<long double>(found[at], found[at + 1]));
