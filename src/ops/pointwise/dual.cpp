@@ -44,7 +44,8 @@ bool are_plain(const LoneTangents& lone) {
   return true;
 }
 
-// ALLOCATE, and the part of the plan that all ops have.
+// ALLOCATE, and the part of the plan that all ops have. The caller sets the rest, so that the plan
+// is not cleared first.
 Tensor prepare(DualPlan& plan, const Tensor& like, const Tensor& tangent) {
   const Tensor value = empty_dense_like(like, like.dtype(), like.device());
   plan.numel = like.numel();
@@ -63,12 +64,14 @@ Tensor dual_unary(const UnaryRule& rule, const Tensor& input, DType compute,
   LoneTangents lone;
   if (!lone.borrow({input}) || !are_plain(lone)) return {};
   Tensor tangent = empty_dense_like(input, compute, input.device());
-  DualPlan plan{};
+  DualPlan plan;
   Tensor value = prepare(plan, input, tangent);
   plan.derivative = rule.fused;
   plan.reads_value = rule.saves == UnarySaves::kOutput ? 1 : 0;
   plan.operands[0] = input.data();
+  plan.operands[1] = nullptr;
   plan.tangents[0] = lone[0].data();
+  plan.tangents[1] = nullptr;
   int index = 0;
   for (const double number : params) Scalar(number).store(compute, plan.params[index++].bytes);
   kernel::launch(kernel::kDualUnary, value.device(), rule.op, plan);
@@ -93,8 +96,10 @@ Tensor dual_binary(const BinaryRule& rule, const Arg& a, const Arg& b, DType com
   if (!lone.borrow({first, second}) || !are_plain(lone)) return {};
   if (is_sum(rule.op) && (!lone[0].defined() || !lone[1].defined())) return {};
   Tensor tangent = empty_dense_like(like, compute, like.device());
-  DualPlan plan{};
+  DualPlan plan;
   Tensor value = prepare(plan, like, tangent);
+  plan.derivative = BinaryOp::kNone;
+  plan.reads_value = 0;
   plan.operands[0] = data_or_null(first);
   plan.operands[1] = data_or_null(second);
   plan.tangents[0] = data_or_null(lone[0]);

@@ -32,9 +32,10 @@ constexpr int64_t kLine = 64;
 
 // The operands of a block, as in the plan.
 struct Block {
+  [[nodiscard]] const void* const* tangents() const { return in + 2; }
+
   int64_t count;
-  const void* operands[2];
-  const void* tangents[2];
+  const void* in[4];  // the operands and their tangents, as a DualRow takes them
   void* value;
   void* tangent;
 };
@@ -48,8 +49,8 @@ T* moved(T* data, int64_t nbytes) {
 Block block_of(const DualPlan& plan, int64_t begin, int64_t count) {
   const int64_t shift = begin * itemsize(plan.dtype);
   return {count,
-          {moved(plan.operands[0], shift), moved(plan.operands[1], shift)},
-          {moved(plan.tangents[0], shift), moved(plan.tangents[1], shift)},
+          {moved(plan.operands[0], shift), moved(plan.operands[1], shift),
+           moved(plan.tangents[0], shift), moved(plan.tangents[1], shift)},
           moved(plan.value, shift),
           moved(plan.tangent, shift)};
 }
@@ -99,8 +100,9 @@ constinit thread_local bool t_backwards = false;
 
 template <class Rows>
 void walk(const DualPlan& plan, const Rows& rows) {
-  const int64_t most = kBlockBytes / itemsize(plan.dtype);
-  if (plan.numel <= most) return rows(block_of(plan, 0, plan.numel));
+  const int64_t size = itemsize(plan.dtype);
+  if (plan.numel * size <= kBlockBytes) return rows(block_of(plan, 0, plan.numel));
+  const int64_t most = kBlockBytes / size;
   const bool stream = streams(plan);
   const bool backwards = t_backwards;
   t_backwards = !backwards;
@@ -125,8 +127,8 @@ Status missing() {
 Status linear(const DualPlan& plan, Row row) {
   if (row == nullptr) return missing();
   walk(plan, [&](const Block& block) {
-    row(block.count, block.value, block.operands, plan.params);
-    row(block.count, block.tangent, block.tangents, plan.params);
+    row(block.count, block.value, block.in, plan.params);
+    row(block.count, block.tangent, block.tangents(), plan.params);
   });
   return kernel::kOk;
 }
@@ -139,15 +141,14 @@ Status with_number(BinaryOp op, const DualPlan& plan, BesideRow beside, DualRow 
   const void* number = &plan.params[0];
   if (op == BinaryOp::kMultiply || !first) {
     walk(plan, [&](const Block& block) {
-      beside({block.count, block.value, block.operands[k], number, first});
-      beside({block.count, block.tangent, block.tangents[k], number, first});
+      beside({block.count, block.value, block.in[k], number, first});
+      beside({block.count, block.tangent, block.tangents()[k], number, first});
     });
     return kernel::kOk;
   }
   walk(plan, [&](const Block& block) {
-    beside({block.count, block.value, block.operands[1], number, true});
-    const void* in[] = {nullptr, block.operands[1], nullptr, block.tangents[1]};
-    row(block.count, block.value, block.tangent, in);
+    beside({block.count, block.value, block.in[1], number, true});
+    row(block.count, block.value, block.tangent, block.in);
   });
   return kernel::kOk;
 }
@@ -161,18 +162,15 @@ Status dual_unary(UnaryOp op, const DualPlan& plan) {
   if (op == UnaryOp::kSin || op == UnaryOp::kCos) {
     const DualRow row = rows_of<PointwiseRows>().dual(plan.derivative, plan.dtype, true, false);
     if (row == nullptr) return missing();
-    walk(plan, [&](const Block& block) {
-      const void* in[] = {block.operands[0], nullptr, block.tangents[0], nullptr};
-      row(block.count, block.value, block.tangent, in);
-    });
+    walk(plan, [&](const Block& block) { row(block.count, block.value, block.tangent, block.in); });
     return kernel::kOk;
   }
   const PointwiseKernel* derivative = find_kernel(plan.derivative, plan.dtype);
   if (derivative == nullptr) return missing();
   walk(plan, [&](const Block& block) {
-    function->row(block.count, block.value, block.operands, plan.params);
-    const void* saved = plan.reads_value != 0 ? block.value : block.operands[0];
-    const void* in[] = {block.tangents[0], saved};
+    function->row(block.count, block.value, block.in, plan.params);
+    const void* saved = plan.reads_value != 0 ? block.value : block.in[0];
+    const void* in[] = {block.tangents()[0], saved};
     derivative->row(block.count, block.tangent, in, plan.params);
   });
   return kernel::kOk;
@@ -189,10 +187,7 @@ Status dual_binary(BinaryOp op, const DualPlan& plan) {
   if (row == nullptr) return missing();
   if (plan.operands[0] == nullptr || plan.operands[1] == nullptr)
     return with_number(op, plan, kernel->beside, row);
-  walk(plan, [&](const Block& block) {
-    const void* in[] = {block.operands[0], block.operands[1], block.tangents[0], block.tangents[1]};
-    row(block.count, block.value, block.tangent, in);
-  });
+  walk(plan, [&](const Block& block) { row(block.count, block.value, block.tangent, block.in); });
   return kernel::kOk;
 }
 
