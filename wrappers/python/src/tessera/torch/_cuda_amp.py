@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from .._dtypes import float16
@@ -46,9 +45,4 @@ def custom_bwd(bwd: Any = None) -> Any:
     return amp.custom_bwd(bwd, device_type="cuda")
 
 
-def _file(name: str) -> Any:
-    """The module itself for the files of PyTorch's package."""
-    return sys.modules[__name__] if name in ("autocast_mode", "grad_scaler") else None
-
-
-__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__}, _file)
+__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__}, files=("autocast_mode", "grad_scaler"))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -66,12 +67,17 @@ def _complete_tensor() -> None:
 _complete_tensor()
 
 
-def lookup(module: str, table: dict[str, Any], more: Callable[[str], Any] | None = None) -> tuple[Any, Any]:
-    """__getattr__ and __dir__ of a module: the names of a table, then what `more` finds, then the error."""
+def lookup(
+    module: str, table: dict[str, Any], more: Callable[[str], Any] | None = None, files: Iterable[str] = ()
+) -> tuple[Any, Any]:
+    """__getattr__ and __dir__ of a module: the names of a table, the module itself for the `files` of PyTorch's package that it
+    stands for, then what `more` finds, then the error."""
 
     def find(name: str) -> Any:
         if name in table:
             return table[name]
+        if name in files:
+            return sys.modules[module]
         found = None if more is None or name.startswith("__") else more(name)
         if found is None:
             raise _rows.missing(f"{module.removeprefix('tessera.')}.{name}")

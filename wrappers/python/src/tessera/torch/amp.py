@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Any
 
@@ -117,9 +116,4 @@ OF_TORCH.update(
     set_autocast_cache_enabled=_amp.set_autocast_cache_enabled,
 )
 
-def _file(name: str) -> Any:
-    """The module itself for the files of PyTorch's package."""
-    return sys.modules[__name__] if name in ("autocast_mode", "grad_scaler") else None
-
-
-__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__}, _file)
+__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__}, files=("autocast_mode", "grad_scaler"))

@@ -7,7 +7,6 @@ from __future__ import annotations
 import copy
 import functools
 import importlib
-import sys
 from typing import Any
 
 import tessera.nn.utils as _utils
@@ -105,11 +104,9 @@ def _find(name: str) -> Any:
     """A module, imported when it is asked for; or a function of the library that PyTorch has, too, with PyTorch's tensors as results."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name in _FILES:
-        return sys.modules[__name__]
     found: Any = getattr(_utils, name, None) if name in NAMES["nn.utils"] else None
     return found if found is None else functools.wraps(found)(lambda *args, **kwargs: retyped(found(*args, **kwargs)))
 
 
-__getattr__, __dir__ = lookup(__name__, {}, _find)
+__getattr__, __dir__ = lookup(__name__, {}, _find, _FILES)
 __all__ = [name for name in NAMES["nn.utils"] if name in globals() or hasattr(_utils, name)]  # noqa: PLE0604

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -120,7 +119,4 @@ class _Batches:
         return len(self._loader)
 
 
-_FILES = frozenset(["dataloader", "dataset", "sampler"])  # of PyTorch's package: this module stands for them
-__getattr__, __dir__ = lookup(
-    __name__, {name: globals()[name] for name in __all__}, lambda name: sys.modules[__name__] if name in _FILES else None
-)
+__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__}, files=("dataloader", "dataset", "sampler"))
