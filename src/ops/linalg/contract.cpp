@@ -128,6 +128,14 @@ Tensor cross_by_parts(const Tensor& a, const Tensor& b, int64_t axis) {
   return result;
 }
 
+Tensor rolled(const Tensor& x, int64_t axis, const Out& out = {}) {
+  return roll(x, Dims{-1}, DimsView(Dims{axis}), out);
+}
+// a[i] b[i + 1] - a[i + 1] b[i], which stands at i + 2: to be rolled once more.
+Tensor cross_before_roll(const Tensor& a, const Tensor& b, int64_t axis) {
+  return subtract(multiply(a, rolled(b, axis)), multiply(rolled(a, axis), b));
+}
+
 // The same of short rows, by rolled copies, some thousand numbers at a time, which stay in the
 // caches.
 Tensor cross_rolled(const Tensor& a, const Tensor& b, int64_t axis) {
@@ -142,13 +150,8 @@ Tensor cross_rolled(const Tensor& a, const Tensor& b, int64_t axis) {
     const auto of = [&](const Tensor& x) {
       return narrow_memory(x, 0, first, std::min(block, a.size(0) - first));
     };
-    const auto next = [&](const Tensor& x, Out to = {}) {
-      return roll(x, Dims{-1}, DimsView(Dims{axis}), to);
-    };
-    const Tensor x = of(a);
-    const Tensor y = of(b);
     const Tensor part = of(result);
-    next(subtract(multiply(x, next(y)), multiply(next(x), y)), Out::into(part));
+    rolled(cross_before_roll(of(a), of(b), axis), axis, Out::into(part));
   }
   return result;
 }
@@ -275,13 +278,9 @@ Tensor cross(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
     const auto make = pays_by_parts(a, along) ? cross_by_parts : cross_rolled;
     return settle(astype(make(cast_memory(a, wide), cast_memory(b, wide), along), dtype), out);
   }
-  const auto next = [&](const Tensor& x, Out to = {}) {
-    return roll(x, Dims{-1}, DimsView(Dims{along}), to);
-  };
-  // a[i] b[i + 1] - a[i + 1] b[i] stands at i + 2.
-  const Tensor before = subtract(multiply(a, next(b)), multiply(next(a), b));
-  if (before.dtype() == dtype) return next(before, out);
-  return settle(astype(next(before), dtype), out);
+  const Tensor before = cross_before_roll(a, b, along);
+  if (before.dtype() == dtype) return rolled(before, along, out);
+  return settle(astype(rolled(before, along), dtype), out);
 }
 
 Tensor trace(const Tensor& input, int64_t offset, std::optional<DType> dtype, Out out) {
