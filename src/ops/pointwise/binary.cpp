@@ -445,29 +445,7 @@ Tensor launch_plain(const BinaryRule& rule, const Arg& a, const Arg& b) {
   return result;
 }
 
-Tensor run_binary(const BinaryRule& rule, const Arg& input, const Arg& other, const Out& out);
-
-}  // namespace
-
-Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
-  TSR_ASSERT(input.is_tensor() || other.is_tensor());
-  if (!out.is_fresh() || !are_plain(rule, input, other)) return run_binary(rule, input, other, out);
-  const Tensor& like = input.is_tensor() ? input.tensor() : other.tensor();
-  const bool grad =
-      rule.node != nullptr && is_differentiable(like.dtype()) && operands_need_grad(input, other);
-  if (!grad) return launch_plain(rule, input, other);
-  if (forward_enabled()) [[unlikely]] {
-    if (Tensor value = dual_binary(rule, input, other, like.dtype()); value.defined()) return value;
-  }
-  const uint8_t saves = saves_of(rule, input, other);
-  Tensor output = launch_plain(rule, input, other);
-  const Tensor none;
-  record_binary(rule, output, input, other, input.is_tensor() ? input.tensor() : none, saves);
-  return output;
-}
-
-namespace {
-
+// The general path.
 Tensor run_binary(const BinaryRule& rule, const Arg& input, const Arg& other, const Out& out) {
   if (input.is_tensor() && other.is_tensor())
     check_same_device(input.tensor(), other.tensor(), "other");
@@ -512,6 +490,23 @@ Tensor run_binary(const BinaryRule& rule, const Arg& input, const Arg& other, co
 }
 
 }  // namespace
+
+Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
+  TSR_ASSERT(input.is_tensor() || other.is_tensor());
+  if (!out.is_fresh() || !are_plain(rule, input, other)) return run_binary(rule, input, other, out);
+  const Tensor& like = input.is_tensor() ? input.tensor() : other.tensor();
+  const bool grad =
+      rule.node != nullptr && is_differentiable(like.dtype()) && operands_need_grad(input, other);
+  if (!grad) return launch_plain(rule, input, other);
+  if (forward_enabled()) [[unlikely]] {
+    if (Tensor value = dual_binary(rule, input, other, like.dtype()); value.defined()) return value;
+  }
+  const uint8_t saves = saves_of(rule, input, other);
+  Tensor output = launch_plain(rule, input, other);
+  const Tensor none;
+  record_binary(rule, output, input, other, input.is_tensor() ? input.tensor() : none, saves);
+  return output;
+}
 
 // ---- the rows ----
 // clang-format off

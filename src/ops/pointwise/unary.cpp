@@ -28,6 +28,11 @@ void refuse(bool refused, const char* expected, DType dtype) {
   TSR_CHECK(!refused, Code::kDType, "input", "expected ", expected, ", got ", dtype);
 }
 
+void set_params(kernel::Elementwise& walk, std::initializer_list<double> params, DType dtype) {
+  int index = 0;
+  for (const double value : params) walk.param(index++, value, dtype);
+}
+
 }  // namespace
 
 // ---- what unary_run.h declares ----
@@ -78,8 +83,7 @@ void launch_unary(UnaryOp op, const Tensor& result, const Tensor& source,
                   std::initializer_list<double> params) {
   if (result.numel() == 0) return;
   kernel::Elementwise walk(result, {source});
-  int index = 0;
-  for (const double value : params) walk.param(index++, value, source.dtype());
+  set_params(walk, params, source.dtype());
   kernel::launch(kernel::kUnary, result.device(), op, walk.plan());
 }
 
@@ -88,8 +92,7 @@ Tensor launch_plain(UnaryOp op, const Tensor& source, DType dtype,
   Tensor result = empty_dense_like(source, dtype, source.device());
   kernel::Elementwise walk(result);
   walk.add(source);
-  int index = 0;
-  for (const double value : params) walk.param(index++, value, source.dtype());
+  set_params(walk, params, source.dtype());
   kernel::launch(kernel::kUnary, result.device(), op, walk.plan());
   return result;
 }
@@ -101,8 +104,7 @@ Tensor launch_fused(BinaryOp op, const Tensor& g, const Tensor& saved,
                       : allocate({}, g.sizes(), g.dtype(), g.device(), false, {&g}).finish();
   if (result.numel() == 0) return result;
   kernel::Elementwise walk(result, {g, saved});
-  int index = 0;
-  for (const double value : params) walk.param(index++, value, g.dtype());
+  set_params(walk, params, g.dtype());
   kernel::launch(kernel::kBinary, result.device(), op, walk.plan());
   return result;
 }
