@@ -38,7 +38,8 @@ size_t count_hooks(const Tensor& leaf) {
                      ? 0
                      : living(record->hooks->on_grad) + living(record->hooks->after_accumulate);
   // Somebody holds the leaf's node, and may have put hooks on it.
-  if (record->accumulator != nullptr && record->accumulator->hooks() != nullptr) ++count;
+  const AccumulateGrad* accumulator = record->accumulator.load(std::memory_order_relaxed);
+  if (accumulator != nullptr && accumulator->hooks() != nullptr) ++count;
   return count;
 }
 

@@ -84,7 +84,9 @@ AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), lea
 AccumulateGrad::~AccumulateGrad() {
   TensorRecord& record = *record_of(leaf_);
   const std::lock_guard guard(record.lock);
-  if (record.accumulator == this) record.accumulator = nullptr;
+  if (record.accumulator.load(std::memory_order_relaxed) == this) {
+    record.accumulator.store(nullptr, std::memory_order_relaxed);
+  }
 }
 
 void AccumulateGrad::apply(Backward& ctx) {
@@ -117,10 +119,21 @@ void AccumulateGrad::accumulate(TensorRecord& record, Tensor grad) {
   }
 }
 
+namespace {
+
+// Needs the lock.
+NodePtr retained_accumulator(TensorRecord& record) noexcept {
+  AccumulateGrad* found = record.accumulator.load(std::memory_order_relaxed);
+  return found != nullptr && try_retain(found) ? NodePtr::adopt(found) : NodePtr();
+}
+
+}  // namespace
+
 NodePtr existing_accumulator(TensorRecord& record) noexcept {
+  // Null is the usual answer at the first op of a step, and needs no lock.
+  if (record.accumulator.load(std::memory_order_relaxed) == nullptr) return {};
   const std::lock_guard guard(record.lock);
-  if (record.accumulator == nullptr || !try_retain(record.accumulator)) return {};
-  return NodePtr::adopt(record.accumulator);
+  return retained_accumulator(record);
 }
 
 NodePtr accumulator_of(const Tensor& leaf, TensorRecord& record) {
@@ -128,10 +141,8 @@ NodePtr accumulator_of(const Tensor& leaf, TensorRecord& record) {
   auto fresh = IntrusivePtr<AccumulateGrad>::adopt(new AccumulateGrad(leaf));
   const std::lock_guard guard(record.lock);
   // Another thread may have made it meanwhile.
-  if (record.accumulator != nullptr && try_retain(record.accumulator)) {
-    return NodePtr::adopt(record.accumulator);
-  }
-  record.accumulator = fresh.get();
+  if (NodePtr existing = retained_accumulator(record)) return existing;
+  record.accumulator.store(fresh.get(), std::memory_order_relaxed);
   return fresh;
 }
 

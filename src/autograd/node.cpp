@@ -158,15 +158,13 @@ void Node::add_edge(Edge edge) {
 }
 
 void Node::add_output(const Tensor& output, bool differentiable) {
-  OutputMeta& meta = outputs_.emplace_back();
-  if (!output.defined()) return;
-  meta.sizes = output.sizes();
-  meta.dtype = output.dtype();
-  meta.device = output.device();
-  meta.exists = true;
-  meta.differentiable = differentiable;
+  if (!output.defined()) {
+    outputs_.emplace_back();
+    return;
+  }
+  outputs_.emplace_back(output, differentiable);
   if (!on_default_streams()) [[unlikely]]
-    remember_streams(meta.device);
+    remember_streams(output.device());
 }
 
 // Streams are kept with the hooks, which few nodes have, so that other nodes do not grow.

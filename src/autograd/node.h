@@ -35,6 +35,14 @@ using Edges = SmallVector<Edge, 2>;
 
 // What the gradient of one forward output must look like.
 struct OutputMeta {
+  OutputMeta() noexcept {}  // `= default` would write zeros first
+  OutputMeta(const Tensor& output, bool takes_part)
+      : sizes(output.sizes()),
+        device(output.device()),
+        dtype(output.dtype()),
+        exists(true),
+        differentiable(takes_part) {}
+
   Dims sizes;
   Device device;
   DType dtype = DType::kBool;
@@ -93,6 +101,8 @@ class Node : public Object {
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
   [[nodiscard]] bool is_accumulator() const noexcept { return sequence_ == kFirst; }
+  // Its leaf has a weak pointer to an accumulator; other nodes have none (see drop).
+  [[nodiscard]] bool may_be_weak() const noexcept { return is_accumulator(); }
   // Later nodes of one thread have larger numbers; ready nodes with the largest number run first.
   [[nodiscard]] uint64_t sequence() const noexcept { return sequence_; }
   // Larger than that of every node this one leads to.

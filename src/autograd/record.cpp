@@ -62,15 +62,18 @@ namespace {
   }
 }
 
-[[gnu::always_inline]] inline void attach(const NodePtr& node, const TensorRefs& outputs,
+// The last output takes the reference over, so that a node with one output is counted once.
+[[gnu::always_inline]] inline void attach(NodePtr node, const TensorRefs& outputs,
                                           const TensorRefs& inputs) {
+  const size_t last = outputs.size() - 1;
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!node->outputs()[k].differentiable) continue;
     const size_t input = index_of(outputs[k], inputs);
+    NodePtr owned = k == last ? std::move(node) : node;
     if (input == kNone) {
-      set_history(outputs[k], node, static_cast<uint32_t>(k));
+      set_history(outputs[k], std::move(owned), static_cast<uint32_t>(k));
     } else {
-      rebase_history(outputs[k], node, static_cast<uint32_t>(k), input);
+      rebase_history(outputs[k], std::move(owned), static_cast<uint32_t>(k), input);
     }
   }
 }
@@ -212,7 +215,7 @@ namespace {
 
 void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves,
              const ForwardRule* rule) {
-  const NodePtr node = NodePtr::adopt(raw);
+  NodePtr node = NodePtr::adopt(raw);
   if (forward_enabled()) [[unlikely]]
     return connect_forward(node, outputs, inputs, saves, rule);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -220,7 +223,7 @@ void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves,
   }
   add_outputs(*node, outputs);
   for (const Save& save : saves) node->save(make_saved(save, outputs, inputs));
-  attach(node, outputs, inputs);
+  attach(std::move(node), outputs, inputs);
 }
 
 }  // namespace tsr::detail

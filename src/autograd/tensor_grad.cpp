@@ -46,7 +46,7 @@ void forget_accumulator(const Tensor& tensor) {
   TensorRecord* record = record_of(tensor);
   if (record == nullptr) return;
   const std::lock_guard guard(record->lock);
-  record->accumulator = nullptr;
+  record->accumulator.store(nullptr, std::memory_order_relaxed);
 }
 
 }  // namespace

@@ -28,8 +28,9 @@ struct TensorRecord final : AutogradMeta {
   Tensor grad;      // guarded by the lock
   Tensor base;      // defined in views: the tensor at the root, never itself a view
   union {
-    AccumulateGrad* accumulator = nullptr;  // weak: it clears this, under the lock, when it dies
-    TensorRecord* next_dying;               // of records that wait to be freed, which have none
+    // Weak: it clears this when it dies. Changes, and is followed, under the lock.
+    std::atomic<AccumulateGrad*> accumulator{nullptr};
+    TensorRecord* next_dying;  // of records that wait to be freed, which have none
   };
   std::unique_ptr<TensorHooks> hooks;  // guarded by the lock
   uint32_t output = 0;                 // which output of grad_fn
