@@ -79,7 +79,7 @@ constexpr Row kRows[] = {
     {"ScatterProdBackward", "index input source"},
     {"ScatterSumBackward", "index"},
     {"SlogdetBackward", "input sign"},
-    {"SolveBackward", "input result"},
+    {"SolveBackward", "input result lu pivots"},
     {"SortBackward", "indices"},
     {"SvdBackward", "u s vh"},
     {"WeightedGatherBackward", "input weight index"},

@@ -146,6 +146,37 @@ def test_singular_matrices_have_determinants_ranks_and_conditions() -> None:
 # ---- Derivatives at special places ----
 
 
+def test_the_gradient_of_solve_uses_the_factors_of_the_matrix() -> None:
+    # Singular but for rounding, which leaves a zero as a pivot of the transpose alone.
+    matrix, side = [[-0.5, 0.5, -4.0], [0.7, -0.7, 5.6], [2.1, -0.6, 1.8]], f64([1, 2, 3])
+    assert (la.lu_factor(f64(matrix).T).LU.numpy().diagonal() == 0).any()
+    expected = la.lu_solve(*la.lu_factor(f64(matrix)), ts.ones(3, 1, dtype=ts.float64), adjoint=True).reshape(-1)
+    a, b = f64(matrix).requires_grad_(), side.clone().requires_grad_()
+    x = la.solve(a, b)
+    ga, gb = ts.autograd.grad(x.sum(), [a, b], create_graph=True)
+    assert gb.tolist() == expected.tolist()
+    np.testing.assert_allclose(ga.detach().numpy(), -np.outer(expected.numpy(), x.detach().numpy()), rtol=1e-14)
+    (second,) = ts.autograd.grad(gb.sum(), [a])
+    assert np.isfinite(second.numpy()).all()
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("shapes", [((3, 3), (4, 3, 3)), ((2, 1, 3, 3), (4, 3, 3)), ((2, 3, 3), (3,)), ((0, 0), (0, 2)), ((3, 3), (3, 0))])
+def test_solve_that_is_recorded_has_the_values_of_one_that_is_not(shapes: Any, left: bool) -> None:
+    if shapes[1] == (0, 2) and not left:
+        shapes = ((0, 0), (2, 0))
+    if shapes[1] == (3, 0) and not left:
+        shapes = ((3, 3), (0, 3))
+    rng = np.random.default_rng(0)
+    a, b = f64(rng.normal(size=shapes[0])), f64(rng.normal(size=shapes[1]))
+    plain = la.solve(a, b, left=left)
+    x = la.solve(a.requires_grad_(), b, left=left)
+    assert x.shape == plain.shape
+    np.testing.assert_allclose(x.detach().numpy(), plain.numpy(), rtol=1e-11)
+    x.sum().backward()
+    assert a.grad is not None and a.grad.shape == shapes[0]
+
+
 def test_det_has_a_gradient_at_singular_matrices() -> None:
     for matrix, cofactors in (([[1, 2], [2, 4]], [[4, -2], [-2, 1]]), ([[0, 0], [0, 3]], [[3, 0], [0, 0]])):
         x = f64(matrix).requires_grad_()
