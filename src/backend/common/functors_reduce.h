@@ -202,10 +202,11 @@ struct Var {
     double mean, squares;  // squares: the sum of squared deviations from the mean
   };
   [[gnu::always_inline]] TSR_HD static State start() { return {0.0, 0.0}; }
-  // Merges the states of n and m elements (Chan, Golub, LeVeque 1983).
+  // Merges the states of n and m elements (Chan, Golub, LeVeque 1983). The count comes before the
+  // second factor: with n = 0 the square alone could overflow, and infinity times 0 is NaN.
   [[gnu::always_inline]] TSR_HD static State merge(State a, double n, State b, double m) {
     const double shift = b.mean - a.mean;
-    return {a.mean + shift * m / (n + m), a.squares + b.squares + shift * shift * n * m / (n + m)};
+    return {a.mean + shift * m / (n + m), a.squares + b.squares + shift * n * shift * m / (n + m)};
   }
   [[gnu::always_inline]] TSR_HD static double finish(State s, int64_t n, double correction) {
     const double divisor = static_cast<double>(n) - correction;

@@ -15,6 +15,17 @@ from tessera.autograd import grad, gradcheck
 INF, NAN = float("inf"), float("nan")
 
 
+@pytest.mark.parametrize("count", [1, 3, 100])
+def test_numbers_whose_squares_overflow_have_a_variance(count: int) -> None:
+    equal = np.full((count, 5), 2.0**660)  # sums of which are exact
+    for layout in (equal, equal.T.copy(order="F"), np.asfortranarray(equal)):
+        axis = layout.shape.index(count)
+        assert ts.var(ts.asarray(layout), axis=axis).tolist() == [0.0] * 5
+        assert ts.std(ts.asarray(layout)).item() == 0
+    apart = ts.asarray(np.array([[1e155, 2e155, 3e155]] * count))
+    assert ts.var(apart, axis=1).tolist() == [INF] * count
+
+
 def test_second_derivative_of_logcumsumexp_where_the_first_one_sees_zeros() -> None:
     """d/dy of y² is 0 where y is 0, its derivative is not."""
     start = np.array([0.0, -1.0, 0.5])
