@@ -221,7 +221,10 @@ Tensor linspace(const Scalar& start, const Scalar& stop, int64_t num, std::optio
   kernel::SequencePlan plan{};
   plan.start = start.to<double>();
   plan.stop = stop.to<double>();
-  plan.step = steps > 0 ? (plan.stop - plan.start) / steps : 0;
+  if (steps > 0) plan.step = (plan.stop - plan.start) / steps;
+  // The distance of two numbers may be larger than all numbers.
+  if (std::isinf(plan.step) && std::isfinite(plan.start) && std::isfinite(plan.stop))
+    plan.step = plan.stop / steps - plan.start / steps;
   if (num > 1) plan.symmetric = endpoint ? 1 : 2;
   launch_sequence(result, plan);
   return cast_memory(result, type);

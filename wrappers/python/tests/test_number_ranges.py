@@ -128,3 +128,12 @@ def test_large_ints_are_floats_where_floats_are_asked_for() -> None:
 def test_arrays_are_converted_as_by_astype() -> None:
     array = np.array([300, -1])
     assert ts.tensor(array, dtype=ts.uint8).tolist() == ts.tensor(array).astype(ts.uint8).tolist()
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_sequences_reach_from_the_lowest_number_to_the_largest(endpoint: bool) -> None:
+    most = ts.finfo(ts.float64).max
+    expected = [most, most / 2, 0.0, -most / 2] + [-most] * endpoint
+    assert ts.linspace(most, -most, 4 + endpoint, dtype=ts.float64, endpoint=endpoint).tolist() == expected
+    rounded = ts.linspace(1e308, -1e308, 2 + endpoint, dtype=ts.float32, endpoint=endpoint).tolist()
+    assert rounded == [float("inf"), 0.0] + [-float("inf")] * endpoint
