@@ -73,7 +73,12 @@ OP_ARGUMENTS = {
     ("permute_dims", "axes"): "perm",
 }
 # Defaults that follow Julia where the library follows Python.
-DEFAULTS = {("var", "correction"): "1", ("std", "correction"): "1", ("normalize", "axis"): "features_axis(input)"}
+DEFAULTS = {
+    ("var", "correction"): "Int(corrected)", ("std", "correction"): "Int(corrected)", ("normalize", "axis"): "features_axis(input)",
+    ("mean", "dtype"): "mean_type(input)",
+}  # fmt: skip
+# Keywords of Julia's own functions, before the argument of the library whose default they give.
+EXTRA_KEYWORDS = {("var", "correction"): "corrected::Bool=true", ("std", "correction"): "corrected::Bool=true"}
 
 
 def base_name(op: Op) -> str:

@@ -12,7 +12,7 @@ from ..literals import Words
 from ..schema.model import REQUIRED, Arg, CFunction, DType, Op
 from ..schema.types import entry, passed
 from ..text import fill_call
-from .names import DEFAULTS, MIRRORED, NAMES, argument, home, is_keyword, is_position, qualified
+from .names import DEFAULTS, EXTRA_KEYWORDS, MIRRORED, NAMES, argument, home, is_keyword, is_position, qualified
 from .text import docstring
 
 WIDTH = 92
@@ -73,7 +73,9 @@ class _Call:
 def _argument(op: Op, function: CFunction, arg: Arg, call: _Call) -> None:
     name = argument(op, arg)
     if is_keyword(op, arg):
-        default = _default(op, arg)
+        default = _default(op, arg, function.form)
+        if (op.name, arg.name) in EXTRA_KEYWORDS:
+            call.keyword.append(EXTRA_KEYWORDS[op.name, arg.name])
         kind = "::Bool" if arg.type.text == "bool" else ""
         call.keyword.append(f"{name}{kind}" + ("" if default is None else f"={default}"))
     else:
@@ -81,11 +83,14 @@ def _argument(op: Op, function: CFunction, arg: Arg, call: _Call) -> None:
     _pass(op, arg, name, call)
 
 
-def _default(op: Op, arg: Arg) -> str | None:
+def _default(op: Op, arg: Arg, form: str) -> str | None:
     if (op.name, arg.name) in DEFAULTS:
         return DEFAULTS[op.name, arg.name]
     if arg.name == "keepdims" and any(argument(op, other) == "dims" for other in op.args):
         return "keeps(dims)"
+    # As sum! of Julia: reduces the axes that have size 1 in the destination.
+    if arg.name == "axes" and form == "out" and "." in qualified(op, bang=True) and any(a.name == "keepdims" for a in op.args):
+        return "reduced(dst, input)"
     if arg.default is REQUIRED:
         return None
     if not is_position(op, arg):

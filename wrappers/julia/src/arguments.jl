@@ -77,6 +77,28 @@ zero_based_list(x) = Int64[zero_based(i) for i in x]
 # As in Base, a reduction over named axes keeps them with size 1.
 keeps(dims) = !(dims isa Union{Colon,Nothing})
 
+# As sum! and its kin in Base: the axes that have size 1 in the destination, or that it does not have.
+struct Reduced
+    axes::Vector{Int}
+    keeps::Bool
+end
+function reduced(dst::Tensor, input::Tensor)
+    rank = ndims(input)
+    axes = findall(d -> size(dst, d) == 1, 1:rank)
+    fits = ndims(dst) <= rank && all(d -> d in axes || size(dst, d) == size(input, d), 1:rank)
+    # Axes of size 1 in front of those that are missing would need two reductions.
+    missing_axes = (ndims(dst) + 1):rank
+    keeps = isempty(missing_axes)
+    fits && (keeps || axes == missing_axes) || throw(DimensionMismatch(
+        "expected a destination with the sizes $(size(input)) of the tensor, but for the axes to reduce, which have " *
+        "size 1 or are missing at the end; got $(size(dst))"))
+    return Reduced(axes, keeps)
+end
+keeps(dims::Reduced) = dims.keeps
+zero_based_list(dims::Reduced) = zero_based_list(dims.axes)
+# The mean of integers is a floating number.
+mean_type(t) = eltype(t) <: Integer ? Float64 : nothing
+
 # ---- Lists of tensors ----
 
 raw_handle(t::Tensor) = Base.unsafe_convert(tsr_tensor, t)

@@ -27,6 +27,7 @@ function Base.strides(t::Tensor)
     end
 end
 
+Base.stride(t::Tensor, d::Integer) = d <= ndims(t) ? strides(t)[d] : length(t)
 Base.ndims(t::Tensor) = Int(info(t).ndim)
 Base.length(t::Tensor) = Int(info(t).numel)
 Base.isempty(t::Tensor) = length(t) == 0
@@ -37,7 +38,13 @@ Base.lastindex(t::Tensor) = length(t)
 Base.firstindex(t::Tensor, d::Integer) = 1
 Base.lastindex(t::Tensor, d::Integer) = size(t, d)
 Base.eachindex(t::Tensor) = Base.OneTo(length(t))
+Base.eachindex(::IndexLinear, t::Tensor) = eachindex(t)
+Base.eachindex(::IndexCartesian, t::Tensor) = CartesianIndices(t)
 Base.CartesianIndices(t::Tensor) = CartesianIndices(size(t))
+Base.LinearIndices(t::Tensor) = LinearIndices(size(t))
+Base.checkbounds(::Type{Bool}, t::Tensor, i) = checkindex(Bool, ndims(t) == 1 ? axes(t, 1) : eachindex(t), i)
+Base.checkbounds(::Type{Bool}, t::Tensor, index...) = Base.checkbounds_indices(Bool, axes(t), index)
+Base.checkbounds(t::Tensor, index...) = checkbounds(Bool, t, index...) ? nothing : throw(BoundsError(t, index))
 Base.sizeof(t::Tensor) = Int(info(t).nbytes)
 
 # ---- From Julia ----
@@ -343,10 +350,14 @@ end
 const Joined = Union{Tensor,AbstractArray{<:Number}}
 joined(t::Tensor) = t
 joined(array) = Tensor(array)
+joined(x::Number) = Tensor([x])
 for f in (:vcat, :hcat)
     @eval Base.$f(first::Tensor, rest::Joined...) = $f(first, map(joined, rest)...)
     @eval Base.$f(first::AbstractArray{<:Number}, second::Tensor, rest::Joined...) = $f(joined(first), second, rest...)
 end
+# A number takes one place of a vector.
+Base.vcat(first::Tensor, rest::Union{Joined,Number}...) = vcat(first, map(joined, rest)...)
+Base.vcat(first::Number, second::Tensor, rest::Union{Joined,Number}...) = vcat(joined(first), second, map(joined, rest)...)
 
 # ---- Operators without a dot ----
 
@@ -382,13 +393,18 @@ Base.:\(a::Number, b::Tensor) = divide(b, a)
 
 # An array on one side is a tensor of its elements, as in a dotted expression.
 for (operator, arrays) in ((:*, :AbstractVecOrMat), (:\, :AbstractVecOrMat), (:+, :AbstractArray), (:-, :AbstractArray))
-    @eval Base.$operator(a::Tensor, b::$arrays{<:Number}) = with_host(x -> $operator(a, x), b, a)
-    @eval Base.$operator(a::$arrays{<:Number}, b::Tensor) = with_host(x -> $operator(x, b), a, b)
+    @eval Base.$operator(a::Tensor, b::$arrays{<:Number}) = with_host(x -> $operator(a, x), alike(b, a), a)
+    @eval Base.$operator(a::$arrays{<:Number}, b::Tensor) = with_host(x -> $operator(x, b), alike(a, b), b)
 end
 Base.:/(a::AbstractArray{<:Number}, b::Tensor) = with_host(x -> x / b, a, b)
 Base.:/(a::Tensor, b::AbstractArray{<:Number}) = throw_sizes_of("/", b)
-Base.:/(a::Tensor, b::Tensor) = isnumber(b) ? divide(a, b) : throw_sizes_of("/", b)
+Base.:/(a::Tensor, b::Tensor) = isnumber(b) ? divide(a, b) :
+    ndims(a) == ndims(b) == 2 ? solve(b, a; left=false) : throw_sizes_of("/", b)
 Base.:/(a::Number, b::Tensor) = isnumber(b) ? divide(a, b) : throw_sizes_of("/", b)
+
+# Integers beside floats become floats, as those of arrays do; products want one element type.
+alike(array, t::Tensor) = array
+alike(array::AbstractArray{<:Integer}, t::Tensor) = eltype(t) <: Integer ? array : convert(Array{eltype(t)}, array)
 
 # A tensor without axes, such as a loss, takes the place of a number.
 isnumber(t::Tensor) = info(t).ndim == 0

@@ -101,9 +101,21 @@ end
 Statistics.median(t::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
     Statistics.quantile(eltype(t) <: Integer ? astype(t, Float64) : t, 0.5; dims, keepdims)
 
+LinearAlgebra.ishermitian(t::Tensor) = ndims(t) == 2 && size(t, 1) == size(t, 2) && t == adjoint(t)
+LinearAlgebra.opnorm(t::Tensor, p::Real=2) = matrix_norm(t; ord=p == Inf ? "inf" : string(isinteger(p) ? Int(p) : p))
+LinearAlgebra.logabsdet(t::Tensor) = reverse(slogdet(t))
+LinearAlgebra.diag(t::Tensor, k::Integer) = LinearAlgebra.diag(t; offset=k)
+LinearAlgebra.diagm(entry::Pair{<:Integer,Tensor}) = diag_embed(last(entry); offset=first(entry))
+
 # As for arrays: a row is a sample (dims=1) or a column is. The package's own functions take columns.
 Statistics.cov(t::Tensor; dims::Int=1, corrected::Bool=true) =
     of_matrix(cov(ndims(t) == 2 && dims == 1 ? transpose(t) : t; correction=corrected ? 1 : 0), t)
 Statistics.cor(t::Tensor; dims::Int=1) = of_matrix(corrcoef(ndims(t) == 2 && dims == 1 ? transpose(t) : t), t)
 # The package's own are numbers for one variable, those of arrays a matrix for a matrix.
 of_matrix(found::Tensor, t::Tensor) = ndims(t) == 2 && ndims(found) == 0 ? reshape(found, 1, 1) : found
+# Of two vectors one number.
+Statistics.cov(a::Tensor, b::Tensor; corrected::Bool=true) = of_pair(cov(pair_of("cov", a, b); correction=corrected ? 1 : 0))
+Statistics.cor(a::Tensor, b::Tensor) = of_pair(corrcoef(pair_of("cor", a, b)))
+pair_of(name, a, b) = ndims(a) == ndims(b) == 1 ? (same_size(a, b); stack((a, b); dims=1)) :
+    throw(DimensionMismatch("$name: expected two vectors, got sizes $(size(a)) and $(size(b))"))
+of_pair(found) = select(select(found, 1; dims=1), 2; dims=1)

@@ -9,9 +9,10 @@ include("generated/broadcast.jl")
 # The form that writes of an op that has none.
 by_copy(op) = (dst, args...) -> copyto!(dst, op(args...))
 
-operation(f, ::Val) = throw(ArgumentError(
-    "$f.(...) is no op on tensors. Write it with functions that are (a closure as a dotted " *
-    "expression), or loop over Array(t)"))
+operation(f, ::Val) = throw(ArgumentError(startswith(string(f), '#') ?
+    "a function of your own is no op on tensors. Write its body as a dotted expression, such as t .^ 2 .+ 1 for " *
+    "map(x -> x^2 + 1, t), or loop over Array(t)" :
+    "$f.(...) is no op on tensors. Write it with functions that are, or loop over Array(t)"))
 operation(T::Type{<:Number}, ::Val{1}) = (t -> astype(t, T), by_copy(t -> astype(t, T)), false)
 operation(::typeof(identity), ::Val{1}) = (identity, copyto!, false)
 operation(::typeof(+), ::Val{1}) = (identity, copyto!, false)
@@ -158,4 +159,18 @@ function Broadcast.materialize!(dst::Elements, bc::Broadcasted{Style}) where {St
     t = dst.tensor
     list = Broadcast.materialize!(similar(t, (length(t),)), bc)
     return copyto!(t, reshape(list, size(t)))
+end
+
+# t[mask] .= x: a number goes to each place; else the elements there are written as a tensor of their own first.
+function Broadcast.materialize!(dst::Places, bc::Broadcasted{<:Broadcast.AbstractArrayStyle{0}})
+    value = Broadcast.materialize(bc)
+    check_exact(dst.tensor, value)
+    write_at!(dst.tensor, value, dst.index)
+    return dst.tensor
+end
+function Broadcast.materialize!(dst::Places, bc::Broadcasted{Style}) where {Style}
+    part = read_at(dst.tensor, dst.index)
+    Broadcast.materialize!(part, bc)
+    write_at!(dst.tensor, part, dst.index)
+    return dst.tensor
 end

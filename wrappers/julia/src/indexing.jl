@@ -104,7 +104,14 @@ function view_of(t::Tensor, index::Tuple)
 end
 
 @inline Base.maybeview(t::Tensor, index::Vararg{Any,N}) where {N} = view(t, index...)
-@inline Base.dotview(t::Tensor, index::Vararg{Any,N}) where {N} = view(t, index...)
+@inline Base.dotview(t::Tensor, index::Vararg{Any,N}) where {N} = written_part(t, flat(index))
+@inline written_part(t::Tensor, index::BasicIndex) = view_of(t, index)
+written_part(t::Tensor, index::Tuple) = Places(t, index)
+# The places that arrays select, as in t[mask] .= x: no view has them.
+struct Places
+    tensor::Tensor
+    index::Tuple
+end
 # t[:] .= x : all elements. If they are in row-major order, no view has them along one axis.
 Base.dotview(t::Tensor, ::Colon) = ndims(t) < 2 ? t : iscontiguous(reversed(t)) ? vec(t) : Elements(t)
 struct Elements
@@ -147,7 +154,9 @@ end
 
 # Reads with an index that contains arrays.
 function read_at(t::Tensor, index::Tuple)
-    if length(index) == 1 && is_mask_of(index[1], t)
+    if length(index) == 1 && index[1] isa Cartesians
+        return _getitem(t, cartesian_items(t), cartesian_arrays(t, index[1]))
+    elseif length(index) == 1 && is_mask_of(index[1], t)
         # Julia's order of the selected elements is row-major order with the axes reversed.
         return masked_select(reversed(t), reversed(mask_tensor(index[1])))
     elseif length(index) == 1 && ndims(t) != 1
@@ -165,6 +174,15 @@ function read_at(t::Tensor, index::Tuple)
         end
     end
     return result
+end
+
+# Places as findall gives them.
+const Cartesians = AbstractArray{<:CartesianIndex}
+cartesian_items(t) = item_list(ARRAY_ITEM for _ in 1:ndims(t))
+function cartesian_arrays(t::Tensor, places::Cartesians)
+    bounds = CartesianIndices(size(t))
+    all(in(bounds), places) || throw_bounds(t, (places,))
+    return ntuple(d -> Tensor(Int64[place[d] - 1 for place in places]; device=device(t)), ndims(t))
 end
 
 is_mask_of(i, t) = false
@@ -214,7 +232,9 @@ function write_at!(t::Tensor, value, index::BasicIndex)
 end
 
 function write_at!(t::Tensor, value, index::Tuple)
-    if length(index) == 1 && is_mask_of(index[1], t)
+    if length(index) == 1 && index[1] isa Cartesians
+        write_cartesian!(t, value, index[1])
+    elseif length(index) == 1 && is_mask_of(index[1], t)
         write_masked!(t, value, mask_tensor(index[1]))
     elseif length(index) == 1 && ndims(t) != 1
         write_linear!(t, value, index[1])
@@ -239,6 +259,12 @@ write_masked!(t, value::Number, mask) = masked_fill!(t, mask, value)
 function write_masked!(t, value, mask)
     check_count(value, item(count_nonzero(mask)))
     _setitem!(reversed(t), item_list((ARRAY_ITEM,)), (reversed(mask),), vec(host_source(t, value)))
+end
+
+write_cartesian!(t, value::Number, places) = _setitem!(t, cartesian_items(t), cartesian_arrays(t, places), value)
+function write_cartesian!(t, value, places)
+    check_count(value, length(places))
+    _setitem!(t, cartesian_items(t), cartesian_arrays(t, places), reshape(host_source(t, value), size(places)))
 end
 
 # Linear indices in Julia's order, converted to one index array for each axis.

@@ -12,7 +12,7 @@ include("json.jl")
 using .Reporter
 
 const FILES = [
-    "package", "tensor", "copies", "indexing", "broadcast", "autograd", "amp", "hooks", "checkpoint", "graph",
+    "package", "tensor", "copies", "indexing", "broadcast", "base_functions", "autograd", "amp", "hooks", "checkpoint", "graph",
     "forward_ad", "errors", "memory", "interop", "io", "nn", "nn_image", "nn_layers",
     "attention", "losses", "formulas", "recurrent", "optim", "schedules", "data", "share", "distributed", "data_parallel", "layout",
     "tracing", "profiler", "program", "conformance", "chain_rules", "examples",

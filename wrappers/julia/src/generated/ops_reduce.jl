@@ -18,8 +18,8 @@ function Base.sum(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), dtype=not
         dtype_bits(dtype))
 end
 "Writes the result to its first argument; see [`sum`](@ref)."
-function Base.sum!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
-        dtype=nothing)
+function Base.sum!(dst::Tensor, input::Tensor; dims=reduced(dst, input),
+        keepdims::Bool=keeps(dims), dtype=nothing)
     dims_list = zero_based_list(dims)
     return written(dst, C.tsr_sum_out, input, dims_list, list_count(dims_list), keepdims,
         dtype_bits(dtype))
@@ -65,8 +65,8 @@ function Base.prod(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), dtype=no
         dtype_bits(dtype))
 end
 "Writes the result to its first argument; see [`prod`](@ref)."
-function Base.prod!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
-        dtype=nothing)
+function Base.prod!(dst::Tensor, input::Tensor; dims=reduced(dst, input),
+        keepdims::Bool=keeps(dims), dtype=nothing)
     dims_list = zero_based_list(dims)
     return written(dst, C.tsr_prod_out, input, dims_list, list_count(dims_list), keepdims,
         dtype_bits(dtype))
@@ -82,14 +82,15 @@ Arithmetic mean over axes; floating and complex dtypes, or others with a dtype t
 - `keepdims`: keep the reduced axes with size 1
 - `dtype`: dtype of the result and of the accumulation
 """
-function Statistics.mean(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), dtype=nothing)
+function Statistics.mean(input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
+        dtype=mean_type(input))
     dims_list = zero_based_list(dims)
     return fresh(C.tsr_mean, input, dims_list, list_count(dims_list), keepdims,
         dtype_bits(dtype))
 end
 "Writes the result to its first argument; see [`mean`](@ref)."
-function Statistics.mean!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
-        dtype=nothing)
+function Statistics.mean!(dst::Tensor, input::Tensor; dims=reduced(dst, input),
+        keepdims::Bool=keeps(dims), dtype=mean_type(input))
     dims_list = zero_based_list(dims)
     return written(dst, C.tsr_mean_out, input, dims_list, list_count(dims_list), keepdims,
         dtype_bits(dtype))
@@ -105,13 +106,14 @@ Variance over axes, the mean squared distance from the mean; floating dtypes.
 - `correction`: subtracted from the number of elements in the divisor
 - `keepdims`: keep the reduced axes with size 1
 """
-function Statistics.var(input::Tensor; dims=(:), correction=1, keepdims::Bool=keeps(dims))
+function Statistics.var(input::Tensor; dims=(:), corrected::Bool=true,
+        correction=Int(corrected), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
     return fresh(C.tsr_var, input, dims_list, list_count(dims_list), correction, keepdims)
 end
 "Writes the result to its first argument; see [`var`](@ref)."
-function var!(dst::Tensor, input::Tensor; dims=(:), correction=1,
-        keepdims::Bool=keeps(dims))
+function var!(dst::Tensor, input::Tensor; dims=(:), corrected::Bool=true,
+        correction=Int(corrected), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
     return written(dst, C.tsr_var_out, input, dims_list, list_count(dims_list), correction,
         keepdims)
@@ -127,13 +129,14 @@ Standard deviation over axes, the root of the variance; floating dtypes.
 - `correction`: subtracted from the number of elements in the divisor
 - `keepdims`: keep the reduced axes with size 1
 """
-function Statistics.std(input::Tensor; dims=(:), correction=1, keepdims::Bool=keeps(dims))
+function Statistics.std(input::Tensor; dims=(:), corrected::Bool=true,
+        correction=Int(corrected), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
     return fresh(C.tsr_std, input, dims_list, list_count(dims_list), correction, keepdims)
 end
 "Writes the result to its first argument; see [`std`](@ref)."
-function std!(dst::Tensor, input::Tensor; dims=(:), correction=1,
-        keepdims::Bool=keeps(dims))
+function std!(dst::Tensor, input::Tensor; dims=(:), corrected::Bool=true,
+        correction=Int(corrected), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
     return written(dst, C.tsr_std_out, input, dims_list, list_count(dims_list), correction,
         keepdims)
@@ -153,7 +156,8 @@ function Base.maximum(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     return fresh(C.tsr_max, input, dims_list, list_count(dims_list), keepdims)
 end
 "Writes the result to its first argument; see [`maximum`](@ref)."
-function Base.maximum!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
+function Base.maximum!(dst::Tensor, input::Tensor; dims=reduced(dst, input),
+        keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
     return written(dst, C.tsr_max_out, input, dims_list, list_count(dims_list), keepdims)
 end
@@ -172,7 +176,8 @@ function Base.minimum(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     return fresh(C.tsr_min, input, dims_list, list_count(dims_list), keepdims)
 end
 "Writes the result to its first argument; see [`minimum`](@ref)."
-function Base.minimum!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
+function Base.minimum!(dst::Tensor, input::Tensor; dims=reduced(dst, input),
+        keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
     return written(dst, C.tsr_min_out, input, dims_list, list_count(dims_list), keepdims)
 end
@@ -259,7 +264,8 @@ function Base.any(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     return fresh(C.tsr_any, input, dims_list, list_count(dims_list), keepdims)
 end
 "Writes the result to its first argument; see [`any`](@ref)."
-function Base.any!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
+function Base.any!(dst::Tensor, input::Tensor; dims=reduced(dst, input),
+        keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
     return written(dst, C.tsr_any_out, input, dims_list, list_count(dims_list), keepdims)
 end
@@ -278,7 +284,8 @@ function Base.all(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     return fresh(C.tsr_all, input, dims_list, list_count(dims_list), keepdims)
 end
 "Writes the result to its first argument; see [`all`](@ref)."
-function Base.all!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
+function Base.all!(dst::Tensor, input::Tensor; dims=reduced(dst, input),
+        keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
     return written(dst, C.tsr_all_out, input, dims_list, list_count(dims_list), keepdims)
 end
