@@ -140,29 +140,31 @@ def functions(op: Op) -> list[Function]:
 
 # ---- Bodies ----
 
-HELPERS = {"functional": "one", "inplace": "changed", "out": "written"}  # of tensor.hpp: they call C, and return a tensor
-
-
 def _body(over: Function) -> str:
+    """Plain calls: a helper template would be instantiated for each op in every program."""
     op, name = over.op, over.op.c_name(over.form, over.overload)
     parts = [p for a in op.args for p in passed(PASSED, over.type(a), a.name)]
-    if over.form == "inplace":
-        return wrap(f"  return detail::changed<{name}>(", [op.args[0].name, *parts[1:]], ");") + "\n"
-    if len(op.returns) == 1 and not op.returns_list:
-        places = op.places if over.form == "out" else []
-        return wrap(f"  return detail::{HELPERS[over.form]}<{name}>(", places + parts, ");") + "\n"
     if over.form == "out":
         parts += [f"{place}.handle()" for place in op.places]
-    if over.form == "out" or not op.returns:
+    if over.form == "functional" and op.returns_list:
+        return TEMPLATE(
+            "list",
+            call=wrap(f"  while (out.lacks_room({name}(", [*parts, "out.data()", "out.room()", "&out.count"], "))) {"),
+        )
+    if over.form == "functional" and len(op.returns) > 1:
+        return TEMPLATE(
+            "several",
+            fields="".join(f"    tsr_tensor {r.name} = nullptr;\n" for r in op.returns),
+            call=wrap(f"  check({name}(", parts + [f"&out.{r.name}" for r in op.returns], "));"),
+            taken=", ".join(f"Tensor::take(out.{r.name})" for r in op.returns),
+        )
+    if over.form == "functional" and op.returns:
+        call = wrap(f"  check({name}(", [*parts, "&out"], "));")
+        return f"  tsr_tensor out = nullptr;\n{call}\n  return Tensor::take(out);\n"
+    if over.returns == "void":
         return wrap(f"  check({name}(", parts, "));") + "\n"
-    if op.returns_list:
-        return TEMPLATE("list", call=wrap(f"    return {name}(", [*parts, "handles", "capacity", "count"], ");"))
-    return TEMPLATE(
-        "several",
-        fields="".join(f"    tsr_tensor {r.name} = nullptr;\n" for r in op.returns),
-        call=wrap(f"  check({name}(", parts + [f"&out.{r.name}" for r in op.returns], "));"),
-        taken=", ".join(f"Tensor::take(out.{r.name})" for r in op.returns),
-    )
+    changed = op.args[0].name if over.form == "inplace" else op.places[0]
+    return wrap(f"  return detail::checked({changed}, {name}(", parts, "));") + "\n"
 
 
 # ---- Files ----

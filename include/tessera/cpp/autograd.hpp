@@ -126,8 +126,7 @@ class InferenceGuard {
 class HookHandle {
  public:
   HookHandle() noexcept = default;
-  HookHandle(Tensor tensor, int64_t id)
-      : hook_(std::make_shared<Hook>(Hook{std::move(tensor), id})) {}
+  HookHandle(Tensor tensor, int64_t id) : hook_(new Hook{std::move(tensor), id}) {}
   // The hook of a node or of several tensors, which it does not keep alive.
   explicit HookHandle(int64_t id) : HookHandle(Tensor(), id) {}
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tessera/cpp/create.hpp"
@@ -49,40 +48,38 @@ class AveragedModel : public nn::Module {
   void update(nn::Module& model) {
     const NoGradGuard no_grad;
     const auto count = n_averaged.item<int64_t>();
-    const Pairs parameters = pairs("parameter", module_.parameters(), model.parameters());
-    const Pairs buffers = pairs("buffer", module_.buffers(), model.buffers());
-    average(parameters, count);
-    average(buffers, options_.use_buffers ? count : 0);
+    const std::vector<Tensor> parameters = model.parameters();
+    const std::vector<Tensor> buffers = model.buffers();
+    expect_same_shapes("parameter", module_.parameters(), parameters);
+    expect_same_shapes("buffer", module_.buffers(), buffers);
+    average(module_.parameters(), parameters, count);
+    average(module_.buffers(), buffers, options_.use_buffers ? count : 0);
     n_averaged += 1;
   }
 
   Tensor n_averaged;
 
  private:
-  // The tensors of the average, each with that of the model.
-  using Pairs = std::vector<std::pair<Tensor, Tensor>>;
-
-  static Pairs pairs(const std::string& what, const std::vector<Tensor>& own,
-                     const std::vector<Tensor>& given) {
+  static void expect_same_shapes(const std::string& what, const std::vector<Tensor>& own,
+                                 const std::vector<Tensor>& given) {
     if (own.size() != given.size()) {
       throw InvalidValueError("AveragedModel: expected a model with " + std::to_string(own.size()) +
                               " " + what + "s, got " + std::to_string(given.size()));
     }
-    Pairs made;
     for (size_t i = 0; i < own.size(); ++i) {
       if (own[i].shape() != given[i].shape()) {
         throw InvalidValueError("AveragedModel: " + what + " " + std::to_string(i) +
                                 ": expected shape " + tessera::detail::text_of(own[i].shape()) +
                                 ", got " + tessera::detail::text_of(given[i].shape()));
       }
-      made.emplace_back(own[i].detach(), given[i].detach());
     }
-    return made;
   }
 
-  void average(const Pairs& tensors, int64_t count) const {
-    for (auto [target, given] : tensors) {
-      const Tensor now = given.to(target.device());
+  void average(const std::vector<Tensor>& own, const std::vector<Tensor>& given,
+               int64_t count) const {
+    for (size_t i = 0; i < own.size(); ++i) {
+      Tensor target = own[i].detach();
+      const Tensor now = given[i].detach().to(target.device());
       if (count == 0) {
         target.copy_(now);
       } else if (options_.decay) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Counted: owns a reference-counted handle of any kind but a tensor.
+// Owners of handles of any kind but tensors: Counted of reference-counted ones, Owned of others.
 #pragma once
 
 #include <utility>
@@ -26,6 +26,24 @@ class Counted {
 
  private:
   Handle handle_ = nullptr;
+};
+
+// Releases a handle that is not counted. Null is allowed.
+template <class Handle, void (*kRelease)(Handle)>
+class Owned {
+ public:
+  explicit Owned(Handle handle) noexcept : handle_(handle) {}
+  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Owned() { kRelease(handle_); }
+
+  Handle get() const noexcept { return handle_; }
+
+ private:
+  Handle handle_;
 };
 
 }  // namespace detail

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <future>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -166,14 +166,50 @@ class DataLoader {
         return true;
       }
       if (ahead_.empty()) return false;
-      std::future<Batch> first = std::move(ahead_.front());
-      ahead_.pop_front();
-      batch = first.get();
+      const std::unique_ptr<Work> first = std::move(ahead_.front());
+      ahead_.erase(ahead_.begin());
+      batch = first->result();
       send();
       return true;
     }
 
    private:
+    // A batch that a thread is making. It must not move.
+    class Work {
+     public:
+      Work(const Pass& pass, std::vector<int64_t> wanted)
+          : pass_(pass), wanted_(std::move(wanted)), thread_([this] { run(); }) {}
+      Work(const Work&) = delete;
+      Work& operator=(const Work&) = delete;
+      ~Work() {
+        if (thread_.joinable()) thread_.join();
+      }
+
+      // Waits for the batch; throws what the thread threw.
+      Batch result() {
+        thread_.join();
+        if (failure_ != nullptr) std::rethrow_exception(failure_);
+        return std::move(batch_);
+      }
+
+     private:
+      void run() noexcept {
+        try {
+          const AmbientGuard ambient(pass_.caller_);
+          const NoGradGuard no_grad;
+          batch_ = pass_.dataset_.batch(wanted_);
+        } catch (...) {
+          failure_ = std::current_exception();
+        }
+      }
+
+      const Pass& pass_;
+      std::vector<int64_t> wanted_;
+      Batch batch_;
+      std::exception_ptr failure_;
+      std::thread thread_;  // last: begins when the others are there
+    };
+
     std::vector<int64_t> indices(int64_t batch) const {
       const auto count = static_cast<int64_t>(order_.size());
       const int64_t start = batch * options_.batch_size;
@@ -183,12 +219,7 @@ class DataLoader {
 
     void send() {
       if (sent_ == batches_) return;
-      const auto work = [this, wanted = indices(sent_++)] {
-        const AmbientGuard ambient(caller_);
-        const NoGradGuard no_grad;
-        return dataset_.batch(wanted);
-      };
-      ahead_.push_back(std::async(std::launch::async, work));
+      ahead_.push_back(std::make_unique<Work>(*this, indices(sent_++)));
     }
 
     // Of its own, so that the loader may be moved or end while batches are read.
@@ -199,7 +230,8 @@ class DataLoader {
     int64_t sent_ = 0;
     std::vector<int64_t> order_;
     AmbientState caller_;
-    std::deque<std::future<Batch>> ahead_;  // last: destroyed first, its threads use the others
+    // In order; few. Last: destroyed first, its threads use the others.
+    std::vector<std::unique_ptr<Work>> ahead_;
   };
 
   std::shared_ptr<const Dataset> owned_;
@@ -236,7 +268,7 @@ class DataLoader::Iterator {
 };
 
 inline DataLoader::Iterator DataLoader::begin() const {
-  return Iterator(std::make_shared<Pass>(*this));
+  return Iterator(std::shared_ptr<Pass>(new Pass(*this)));
 }
 inline DataLoader::Iterator DataLoader::end() const {
   return {};

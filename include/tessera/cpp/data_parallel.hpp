@@ -6,13 +6,13 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tessera/cpp/buffer.hpp"
 #include "tessera/cpp/counted.hpp"
 #include "tessera/cpp/optim.hpp"
 #include "tessera/ddp.h"
@@ -27,18 +27,6 @@ struct DataParallelOptions {
   bool gradient_as_bucket_view = false;    // gradients are memory of the buckets
   std::optional<DType> reduce_dtype = {};  // in which wider gradients travel
 };
-
-namespace detail {
-
-inline std::string take_text(tsr_buffer buffer) {
-  const std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)> owned(buffer, &tsr_buffer_release);
-  const char* text = nullptr;
-  int64_t length = 0;
-  check(tsr_buffer_data(buffer, &text, &length));
-  return {text, static_cast<size_t>(length)};
-}
-
-}  // namespace detail
 
 // Averages the gradients of the parameters over the ranks of a group while the backward runs:
 //
@@ -106,7 +94,7 @@ class DataParallel {
   std::string report() const {
     tsr_buffer json = nullptr;
     check(tsr_data_parallel_report(handle(), &json));
-    return detail::take_text(json);
+    return tessera::detail::take_text(json);
   }
 
   // The C handle, borrowed.
@@ -166,7 +154,7 @@ class ShardedOptimizer {
   std::string report() const {
     tsr_buffer json = nullptr;
     check(tsr_sharded_optimizer_report(handle(), &json));
-    return distributed::detail::take_text(json);
+    return tessera::detail::take_text(json);
   }
 
   // The C handle, borrowed.
@@ -258,7 +246,7 @@ inline void load_shards(const TensorMap& tensors, std::string_view path,
 inline std::string shards_index(std::string_view path) {
   tsr_buffer json = nullptr;
   check(tsr_shards_index(path.data(), tessera::detail::length(path), &json));
-  return detail::take_text(json);
+  return tessera::detail::take_text(json);
 }
 
 }  // namespace tessera::distributed

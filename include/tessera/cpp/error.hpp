@@ -5,13 +5,12 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "tessera/cpp/constants.hpp"
 
@@ -98,30 +97,37 @@ class Payloads {
   }
 
   void* add(std::exception_ptr exception) {
-    auto owned = std::make_unique<std::exception_ptr>(std::move(exception));
     const std::lock_guard<std::mutex> lock(mutex_);
-    known_.insert(owned.get());
-    return owned.release();
+    known_.push_back(nullptr);
+    return known_.back() = new std::exception_ptr(std::move(exception));
   }
 
   // The exception behind a payload; null if the payload is not ours.
   std::exception_ptr find(void* payload) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return known_.count(payload) == 0 ? nullptr : *static_cast<std::exception_ptr*>(payload);
+    for (const void* known : known_) {
+      if (known == payload) return *static_cast<std::exception_ptr*>(payload);
+    }
+    return nullptr;
   }
 
   static void drop(void* payload) noexcept {
     {
       Payloads& payloads = all();
       const std::lock_guard<std::mutex> lock(payloads.mutex_);
-      payloads.known_.erase(payload);
+      for (void*& known : payloads.known_) {
+        if (known != payload) continue;
+        known = payloads.known_.back();
+        payloads.known_.pop_back();
+        break;
+      }
     }
     delete static_cast<std::exception_ptr*>(payload);
   }
 
  private:
   std::mutex mutex_;
-  std::unordered_set<void*> known_;
+  std::vector<void*> known_;  // few: one for each exception that is on its way
 };
 
 template <int32_t... kCodes>

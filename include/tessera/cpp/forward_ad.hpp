@@ -87,7 +87,7 @@ Tensor columns(const Tensor& x, const Each& each) {
 }
 
 inline std::vector<int64_t> joined(std::vector<int64_t> a, const std::vector<int64_t>& b) {
-  a.insert(a.end(), b.begin(), b.end());
+  for (const int64_t size : b) a.push_back(size);
   return a;
 }
 

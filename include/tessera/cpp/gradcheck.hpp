@@ -31,7 +31,7 @@ inline Tensor check_weights(const Tensor& output) {
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = 0.5 + std::fmod(0.618034 * static_cast<double>(i), 1.0);
   }
-  return from_vector(std::move(values)).reshape(output.shape()).to(output.device());
+  return copy_from(values.data(), output.shape()).to(output.device());
 }
 
 // The derivative of the weighted sum by each element of one input, which is changed and restored.

@@ -3,10 +3,10 @@
 // Looking into the graph: what nodes know, walks, drawings, and anomaly mode.
 #pragma once
 
-#include <map>
 #include <unordered_set>
 
 #include "tessera/cpp/autograd.hpp"
+#include "tessera/cpp/buffer.hpp"
 #include "tessera/cpp/json_text.hpp"
 
 namespace tessera {
@@ -23,15 +23,6 @@ struct Node::Output {
 };
 
 namespace detail {
-
-// Takes over the buffer.
-inline std::string take_text(tsr_buffer buffer) {
-  const std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)> owned(buffer, &tsr_buffer_release);
-  const char* text = nullptr;
-  int64_t size = 0;
-  check(tsr_buffer_data(buffer, &text, &size));
-  return {text, static_cast<size_t>(size)};
-}
 
 inline void drop_any(void* value) {
   delete static_cast<std::any*>(value);
@@ -78,7 +69,7 @@ inline std::vector<std::string> Node::saved_names() const {
     const char* text = nullptr;
     int64_t size = 0;
     check(tsr_node_saved_name(handle_, i, &text, &size));
-    names.emplace_back(text, static_cast<size_t>(size));
+    names.push_back({text, static_cast<size_t>(size)});
   }
   return names;
 }
@@ -116,10 +107,9 @@ inline std::any* Node::metadata_value(std::string_view key) const {
 }
 
 inline void Node::set_metadata_value(std::string_view key, std::any value) const {
-  auto owned = std::make_unique<std::any>(std::move(value));
-  // A failure drops the value too, so release it first.
-  check(tsr_node_metadata_set_object(handle_, key.data(), detail::length(key), owned.release(),
-                                     &detail::drop_any));
+  // A failure drops the value too.
+  check(tsr_node_metadata_set_object(handle_, key.data(), detail::length(key),
+                                     new std::any(std::move(value)), &detail::drop_any));
 }
 
 inline void Node::remove_metadata(std::string_view key) const {
@@ -138,7 +128,7 @@ inline std::vector<std::string> Node::metadata_keys() const {
 inline std::vector<Node> graph_nodes(const Tensor& root) {
   std::vector<Node> found;
   std::vector<Node> waiting;
-  std::unordered_set<tsr_node> seen;
+  std::unordered_set<const void*> seen;
   const Node start = root.grad_fn();
   if (start.defined()) waiting.push_back(start);
   while (!waiting.empty()) {
@@ -147,8 +137,8 @@ inline std::vector<Node> graph_nodes(const Tensor& root) {
     if (!seen.insert(node.handle()).second) continue;
     found.push_back(node);
     const std::vector<Node::Edge> edges = node.next();
-    for (auto edge = edges.rbegin(); edge != edges.rend(); ++edge) {
-      if (edge->node.defined()) waiting.push_back(edge->node);
+    for (size_t i = edges.size(); i-- > 0;) {
+      if (edges[i].node.defined()) waiting.push_back(edges[i].node);
     }
   }
   return found;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "tessera/cpp/error.hpp"
@@ -32,8 +31,8 @@ inline void set_host_stack(std::function<std::string()> stack) {
     }
   };
   const auto drop = [](void* user) { delete static_cast<Callable*>(user); };
-  auto owned = std::make_unique<Callable>(std::move(stack));
-  check(tsr_host_stack_set(run, owned.release(), drop));
+  // A failure drops it too.
+  check(tsr_host_stack_set(run, new Callable(std::move(stack)), drop));
 }
 
 }  // namespace tessera

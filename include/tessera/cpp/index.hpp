@@ -81,7 +81,9 @@ struct IndexItems {
   explicit IndexItems(const Items& items) {
     numbers.reserve(4 * items.size());
     for (const Index& item : items) {
-      numbers.insert(numbers.end(), {item.kind_, item.start_, item.stop_, item.step_});
+      for (const int64_t number : {int64_t{item.kind_}, item.start_, item.stop_, item.step_}) {
+        numbers.push_back(number);
+      }
       if (item.kind_ == TSR_INDEX_KIND_ARRAY) arrays.push_back(item.array_);
     }
   }

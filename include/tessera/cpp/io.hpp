@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tessera/cpp/buffer.hpp"
 #include "tessera/cpp/json_text.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/io.h"
@@ -22,14 +22,14 @@ using TextMap = std::map<std::string, std::string>;
 // An open file: names, tensors one by one, metadata.
 class Archive {
  public:
-  explicit Archive(std::string_view path) : archive_(open(path), &tsr_archive_release) {
+  explicit Archive(std::string_view path) : archive_(open(path)) {
     int64_t count = 0;
     check(tsr_archive_count(archive_.get(), &count));
     for (int64_t i = 0; i < count; ++i) {
       const char* text = nullptr;
       int64_t length = 0;
       check(tsr_archive_name(archive_.get(), i, &text, &length));
-      names_.emplace_back(text, static_cast<size_t>(length));
+      names_.push_back({text, static_cast<size_t>(length)});
     }
   }
 
@@ -47,7 +47,7 @@ class Archive {
   TensorMap tensors() const {
     TensorMap found;
     for (size_t i = 0; i < names_.size(); ++i) {
-      found.emplace(names_[i], at(static_cast<int64_t>(i)));
+      found[names_[i]] = at(static_cast<int64_t>(i));
     }
     return found;
   }
@@ -55,11 +55,7 @@ class Archive {
   TextMap metadata() const {
     tsr_buffer buffer = nullptr;
     check(tsr_archive_metadata(archive_.get(), &buffer));
-    const std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)> owned(buffer, &tsr_buffer_release);
-    const char* text = nullptr;
-    int64_t length = 0;
-    check(tsr_buffer_data(buffer, &text, &length));
-    return detail::parse_texts({text, static_cast<size_t>(length)});
+    return detail::parse_texts(detail::take_text(buffer));
   }
 
  private:
@@ -75,7 +71,7 @@ class Archive {
     return Tensor::take(out);
   }
 
-  std::unique_ptr<tsr_archive_s, void (*)(tsr_archive)> archive_;
+  detail::Owned<tsr_archive, &tsr_archive_release> archive_;
   std::vector<std::string> names_;
 };
 

@@ -10,11 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -61,7 +59,7 @@ class WolfeSearch {
     SearchPoint before = start_;
     SearchPoint now = evaluate_(t);
     int64_t calls = 1;
-    std::optional<SearchPoint> other;
+    SearchPoint other = start_;
     while (calls <= most) {
       const bool passed = too_high(now) || (calls > 2 && now.loss >= before.loss);
       if (!passed && is_flat(now)) return {now, calls};
@@ -73,7 +71,7 @@ class WolfeSearch {
       before = std::exchange(now, evaluate_(t));
       ++calls;
     }
-    return zoom(other.value_or(start_), now, calls, most);
+    return zoom(other, now, calls, most);
   }
 
  private:
@@ -222,8 +220,8 @@ class LBFGS {
       return found;
     };
     detail::WolfeSearch search(at, point, largest(direction_), options.tolerance_change);
-    int64_t calls = 0;
-    std::tie(point, calls) = search.run(length, most);
+    const auto [found, calls] = search.run(length, most);
+    point = found;
     move(point.t);
     return calls;
   }
@@ -238,7 +236,7 @@ class LBFGS {
       scale_ = curvature / dot(y, y);
       history_.push_back({y, s, 1.0 / curvature});
       const int64_t most = std::max<int64_t>(options.history_size, 0);
-      while (static_cast<int64_t>(history_.size()) > most) history_.pop_front();
+      while (static_cast<int64_t>(history_.size()) > most) history_.erase(history_.begin());
     }
     Tensor q = -gradient;
     std::vector<double> weights(history_.size());
@@ -289,7 +287,7 @@ class LBFGS {
   };
 
   std::vector<Tensor> parameters_;
-  std::deque<Step> history_;
+  std::vector<Step> history_;
   double scale_ = 1;
   // The last iteration: its direction, the gradient before, and how far the parameters went.
   Tensor direction_, gradient_;

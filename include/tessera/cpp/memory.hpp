@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 
 #include "tessera/cpp/arguments.hpp"
+#include "tessera/cpp/buffer.hpp"
 #include "tessera/memory.h"
 
 namespace tessera {
@@ -71,24 +71,11 @@ inline int64_t live_nodes() noexcept {
   return tsr_live_nodes();
 }
 
-namespace detail {
-
-// Releases the buffer.
-inline std::string buffer_text(tsr_buffer buffer) {
-  const std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)> owned(buffer, &tsr_buffer_release);
-  const char* text = nullptr;
-  int64_t length = 0;
-  check(tsr_buffer_data(buffer, &text, &length));
-  return {text, static_cast<size_t>(length)};
-}
-
-}  // namespace detail
-
 // Every segment and block of an allocator, and what was recorded, as one JSON object.
 inline std::string memory_snapshot(Device device = {}) {
   tsr_buffer buffer = nullptr;
   check(tsr_memory_snapshot(device.type, device.index, &buffer));
-  return detail::buffer_text(buffer);
+  return detail::take_text(buffer);
 }
 
 // While this object lives, its callable runs before the allocator fails, on the allocating thread.
@@ -99,8 +86,9 @@ class MemoryPressureHook {
   using Callable = std::function<bool(const MemoryEvent&)>;
 
   [[nodiscard]] explicit MemoryPressureHook(Callable callable, Device device = {}) {
-    auto owned = std::make_unique<Callable>(std::move(callable));
-    check(tsr_memory_pressure_add(device.type, device.index, &run, owned.release(), &drop, &id_));
+    // A failure drops the callable too.
+    check(tsr_memory_pressure_add(device.type, device.index, &run,
+                                  new Callable(std::move(callable)), &drop, &id_));
   }
   MemoryPressureHook(const MemoryPressureHook&) = delete;
   MemoryPressureHook& operator=(const MemoryPressureHook&) = delete;

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -40,7 +39,7 @@ class MemoryHistory {
   std::string holders(int64_t count = 10) const {
     tsr_buffer buffer = nullptr;
     check(tsr_memory_holders(device_.type, device_.index, count, &buffer));
-    return detail::buffer_text(buffer);
+    return detail::take_text(buffer);
   }
 
  private:
@@ -57,14 +56,14 @@ inline bool is_memory_recorded(Device device = {}) {
 inline std::string memory_viewer(Device device = {}) {
   tsr_buffer buffer = nullptr;
   check(tsr_memory_viewer_html(device.type, device.index, &buffer));
-  return detail::buffer_text(buffer);
+  return detail::take_text(buffer);
 }
 
 // The same page about the text of an earlier memory_snapshot.
 inline std::string memory_viewer_of(const std::string& snapshot) {
   tsr_buffer buffer = nullptr;
   check(tsr_memory_viewer_page(snapshot.data(), static_cast<int64_t>(snapshot.size()), &buffer));
-  return detail::buffer_text(buffer);
+  return detail::take_text(buffer);
 }
 
 // How the caching allocator keeps memory; see the fields of tsr_memory_settings.
@@ -90,9 +89,9 @@ class OutOfMemoryObserver {
   using Callable = std::function<void(const MemoryEvent&)>;
 
   explicit OutOfMemoryObserver(Callable callable, Device device = {}) {
-    auto owned = std::make_unique<Callable>(std::move(callable));
-    check(tsr_memory_out_of_memory_add(device.type, device.index, &run, owned.release(), &drop,
-                                       &id_));
+    // A failure drops the callable too.
+    check(tsr_memory_out_of_memory_add(device.type, device.index, &run,
+                                       new Callable(std::move(callable)), &drop, &id_));
   }
   OutOfMemoryObserver(const OutOfMemoryObserver&) = delete;
   OutOfMemoryObserver& operator=(const OutOfMemoryObserver&) = delete;

@@ -285,434 +285,739 @@ struct LstmCellResult {
 // ---- Ops: unary, elementwise ----
 
 // Absolute value of each element; a complex element gives its magnitude.
-inline Tensor abs(const Tensor& input) { return detail::one<tsr_abs>(input.handle()); }
-inline Tensor& abs_(Tensor& input) { return detail::changed<tsr_abs_inplace>(input); }
+inline Tensor abs(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_abs(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& abs_(Tensor& input) {
+  return detail::checked(input, tsr_abs_inplace(input.handle()));
+}
 inline Tensor& abs_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_abs_out>(dst, input.handle());
+  return detail::checked(dst, tsr_abs_out(input.handle(), dst.handle()));
 }
 
 // Each element with the opposite sign; bool is refused.
-inline Tensor negative(const Tensor& input) { return detail::one<tsr_negative>(input.handle()); }
-inline Tensor& negative_(Tensor& input) { return detail::changed<tsr_negative_inplace>(input); }
+inline Tensor negative(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_negative(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& negative_(Tensor& input) {
+  return detail::checked(input, tsr_negative_inplace(input.handle()));
+}
 inline Tensor& negative_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_negative_out>(dst, input.handle());
+  return detail::checked(dst, tsr_negative_out(input.handle(), dst.handle()));
 }
 
 // -1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0.
-inline Tensor sign(const Tensor& input) { return detail::one<tsr_sign>(input.handle()); }
-inline Tensor& sign_(Tensor& input) { return detail::changed<tsr_sign_inplace>(input); }
+inline Tensor sign(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_sign(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& sign_(Tensor& input) {
+  return detail::checked(input, tsr_sign_inplace(input.handle()));
+}
 inline Tensor& sign_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_sign_out>(dst, input.handle());
+  return detail::checked(dst, tsr_sign_out(input.handle(), dst.handle()));
 }
 
 // 1 / x for each element.
 inline Tensor reciprocal(const Tensor& input) {
-  return detail::one<tsr_reciprocal>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_reciprocal(input.handle(), &out));
+  return Tensor::take(out);
 }
-inline Tensor& reciprocal_(Tensor& input) { return detail::changed<tsr_reciprocal_inplace>(input); }
+inline Tensor& reciprocal_(Tensor& input) {
+  return detail::checked(input, tsr_reciprocal_inplace(input.handle()));
+}
 inline Tensor& reciprocal_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_reciprocal_out>(dst, input.handle());
+  return detail::checked(dst, tsr_reciprocal_out(input.handle(), dst.handle()));
 }
 
 // x x for each element; bool gives int64.
-inline Tensor square(const Tensor& input) { return detail::one<tsr_square>(input.handle()); }
-inline Tensor& square_(Tensor& input) { return detail::changed<tsr_square_inplace>(input); }
+inline Tensor square(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_square(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& square_(Tensor& input) {
+  return detail::checked(input, tsr_square_inplace(input.handle()));
+}
 inline Tensor& square_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_square_out>(dst, input.handle());
+  return detail::checked(dst, tsr_square_out(input.handle(), dst.handle()));
 }
 
 // Square root of each element; NaN below 0.
-inline Tensor sqrt(const Tensor& input) { return detail::one<tsr_sqrt>(input.handle()); }
-inline Tensor& sqrt_(Tensor& input) { return detail::changed<tsr_sqrt_inplace>(input); }
+inline Tensor sqrt(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_sqrt(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& sqrt_(Tensor& input) {
+  return detail::checked(input, tsr_sqrt_inplace(input.handle()));
+}
 inline Tensor& sqrt_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_sqrt_out>(dst, input.handle());
+  return detail::checked(dst, tsr_sqrt_out(input.handle(), dst.handle()));
 }
 
 // 1 / sqrt(x) for each element.
-inline Tensor rsqrt(const Tensor& input) { return detail::one<tsr_rsqrt>(input.handle()); }
-inline Tensor& rsqrt_(Tensor& input) { return detail::changed<tsr_rsqrt_inplace>(input); }
+inline Tensor rsqrt(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_rsqrt(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& rsqrt_(Tensor& input) {
+  return detail::checked(input, tsr_rsqrt_inplace(input.handle()));
+}
 inline Tensor& rsqrt_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_rsqrt_out>(dst, input.handle());
+  return detail::checked(dst, tsr_rsqrt_out(input.handle(), dst.handle()));
 }
 
 // Exponential of each element; integers and bool give the default floating dtype.
-inline Tensor exp(const Tensor& input) { return detail::one<tsr_exp>(input.handle()); }
-inline Tensor& exp_(Tensor& input) { return detail::changed<tsr_exp_inplace>(input); }
+inline Tensor exp(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_exp(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& exp_(Tensor& input) {
+  return detail::checked(input, tsr_exp_inplace(input.handle()));
+}
 inline Tensor& exp_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_exp_out>(dst, input.handle());
+  return detail::checked(dst, tsr_exp_out(input.handle(), dst.handle()));
 }
 
 // exp(x) - 1 for each element, exact near 0.
-inline Tensor expm1(const Tensor& input) { return detail::one<tsr_expm1>(input.handle()); }
-inline Tensor& expm1_(Tensor& input) { return detail::changed<tsr_expm1_inplace>(input); }
+inline Tensor expm1(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_expm1(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& expm1_(Tensor& input) {
+  return detail::checked(input, tsr_expm1_inplace(input.handle()));
+}
 inline Tensor& expm1_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_expm1_out>(dst, input.handle());
+  return detail::checked(dst, tsr_expm1_out(input.handle(), dst.handle()));
 }
 
 // Natural logarithm of each element; -inf at 0, NaN below.
-inline Tensor log(const Tensor& input) { return detail::one<tsr_log>(input.handle()); }
-inline Tensor& log_(Tensor& input) { return detail::changed<tsr_log_inplace>(input); }
+inline Tensor log(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_log(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& log_(Tensor& input) {
+  return detail::checked(input, tsr_log_inplace(input.handle()));
+}
 inline Tensor& log_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_log_out>(dst, input.handle());
+  return detail::checked(dst, tsr_log_out(input.handle(), dst.handle()));
 }
 
 // log(1 + x) for each element, exact near 0.
-inline Tensor log1p(const Tensor& input) { return detail::one<tsr_log1p>(input.handle()); }
-inline Tensor& log1p_(Tensor& input) { return detail::changed<tsr_log1p_inplace>(input); }
+inline Tensor log1p(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_log1p(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& log1p_(Tensor& input) {
+  return detail::checked(input, tsr_log1p_inplace(input.handle()));
+}
 inline Tensor& log1p_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_log1p_out>(dst, input.handle());
+  return detail::checked(dst, tsr_log1p_out(input.handle(), dst.handle()));
 }
 
 // Base-2 logarithm of each element.
-inline Tensor log2(const Tensor& input) { return detail::one<tsr_log2>(input.handle()); }
-inline Tensor& log2_(Tensor& input) { return detail::changed<tsr_log2_inplace>(input); }
+inline Tensor log2(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_log2(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& log2_(Tensor& input) {
+  return detail::checked(input, tsr_log2_inplace(input.handle()));
+}
 inline Tensor& log2_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_log2_out>(dst, input.handle());
+  return detail::checked(dst, tsr_log2_out(input.handle(), dst.handle()));
 }
 
 // Base-10 logarithm of each element.
-inline Tensor log10(const Tensor& input) { return detail::one<tsr_log10>(input.handle()); }
-inline Tensor& log10_(Tensor& input) { return detail::changed<tsr_log10_inplace>(input); }
+inline Tensor log10(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_log10(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& log10_(Tensor& input) {
+  return detail::checked(input, tsr_log10_inplace(input.handle()));
+}
 inline Tensor& log10_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_log10_out>(dst, input.handle());
+  return detail::checked(dst, tsr_log10_out(input.handle(), dst.handle()));
 }
 
 // Sine of each element, in radians.
-inline Tensor sin(const Tensor& input) { return detail::one<tsr_sin>(input.handle()); }
-inline Tensor& sin_(Tensor& input) { return detail::changed<tsr_sin_inplace>(input); }
+inline Tensor sin(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_sin(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& sin_(Tensor& input) {
+  return detail::checked(input, tsr_sin_inplace(input.handle()));
+}
 inline Tensor& sin_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_sin_out>(dst, input.handle());
+  return detail::checked(dst, tsr_sin_out(input.handle(), dst.handle()));
 }
 
 // Cosine of each element, in radians.
-inline Tensor cos(const Tensor& input) { return detail::one<tsr_cos>(input.handle()); }
-inline Tensor& cos_(Tensor& input) { return detail::changed<tsr_cos_inplace>(input); }
+inline Tensor cos(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_cos(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& cos_(Tensor& input) {
+  return detail::checked(input, tsr_cos_inplace(input.handle()));
+}
 inline Tensor& cos_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_cos_out>(dst, input.handle());
+  return detail::checked(dst, tsr_cos_out(input.handle(), dst.handle()));
 }
 
 // Tangent of each element, in radians.
-inline Tensor tan(const Tensor& input) { return detail::one<tsr_tan>(input.handle()); }
-inline Tensor& tan_(Tensor& input) { return detail::changed<tsr_tan_inplace>(input); }
+inline Tensor tan(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_tan(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& tan_(Tensor& input) {
+  return detail::checked(input, tsr_tan_inplace(input.handle()));
+}
 inline Tensor& tan_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_tan_out>(dst, input.handle());
+  return detail::checked(dst, tsr_tan_out(input.handle(), dst.handle()));
 }
 
 // Inverse sine of each element, in radians; NaN outside [-1, 1].
-inline Tensor asin(const Tensor& input) { return detail::one<tsr_asin>(input.handle()); }
-inline Tensor& asin_(Tensor& input) { return detail::changed<tsr_asin_inplace>(input); }
+inline Tensor asin(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_asin(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& asin_(Tensor& input) {
+  return detail::checked(input, tsr_asin_inplace(input.handle()));
+}
 inline Tensor& asin_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_asin_out>(dst, input.handle());
+  return detail::checked(dst, tsr_asin_out(input.handle(), dst.handle()));
 }
 
 // Inverse cosine of each element, in radians; NaN outside [-1, 1].
-inline Tensor acos(const Tensor& input) { return detail::one<tsr_acos>(input.handle()); }
-inline Tensor& acos_(Tensor& input) { return detail::changed<tsr_acos_inplace>(input); }
+inline Tensor acos(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_acos(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& acos_(Tensor& input) {
+  return detail::checked(input, tsr_acos_inplace(input.handle()));
+}
 inline Tensor& acos_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_acos_out>(dst, input.handle());
+  return detail::checked(dst, tsr_acos_out(input.handle(), dst.handle()));
 }
 
 // Inverse tangent of each element, in radians.
-inline Tensor atan(const Tensor& input) { return detail::one<tsr_atan>(input.handle()); }
-inline Tensor& atan_(Tensor& input) { return detail::changed<tsr_atan_inplace>(input); }
+inline Tensor atan(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_atan(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& atan_(Tensor& input) {
+  return detail::checked(input, tsr_atan_inplace(input.handle()));
+}
 inline Tensor& atan_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_atan_out>(dst, input.handle());
+  return detail::checked(dst, tsr_atan_out(input.handle(), dst.handle()));
 }
 
 // Hyperbolic sine of each element.
-inline Tensor sinh(const Tensor& input) { return detail::one<tsr_sinh>(input.handle()); }
-inline Tensor& sinh_(Tensor& input) { return detail::changed<tsr_sinh_inplace>(input); }
+inline Tensor sinh(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_sinh(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& sinh_(Tensor& input) {
+  return detail::checked(input, tsr_sinh_inplace(input.handle()));
+}
 inline Tensor& sinh_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_sinh_out>(dst, input.handle());
+  return detail::checked(dst, tsr_sinh_out(input.handle(), dst.handle()));
 }
 
 // Hyperbolic cosine of each element.
-inline Tensor cosh(const Tensor& input) { return detail::one<tsr_cosh>(input.handle()); }
-inline Tensor& cosh_(Tensor& input) { return detail::changed<tsr_cosh_inplace>(input); }
+inline Tensor cosh(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_cosh(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& cosh_(Tensor& input) {
+  return detail::checked(input, tsr_cosh_inplace(input.handle()));
+}
 inline Tensor& cosh_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_cosh_out>(dst, input.handle());
+  return detail::checked(dst, tsr_cosh_out(input.handle(), dst.handle()));
 }
 
 // Hyperbolic tangent of each element.
-inline Tensor tanh(const Tensor& input) { return detail::one<tsr_tanh>(input.handle()); }
-inline Tensor& tanh_(Tensor& input) { return detail::changed<tsr_tanh_inplace>(input); }
+inline Tensor tanh(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_tanh(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& tanh_(Tensor& input) {
+  return detail::checked(input, tsr_tanh_inplace(input.handle()));
+}
 inline Tensor& tanh_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_tanh_out>(dst, input.handle());
+  return detail::checked(dst, tsr_tanh_out(input.handle(), dst.handle()));
 }
 
 // Largest integer not above each element; integers and bool are returned unchanged.
-inline Tensor floor(const Tensor& input) { return detail::one<tsr_floor>(input.handle()); }
-inline Tensor& floor_(Tensor& input) { return detail::changed<tsr_floor_inplace>(input); }
+inline Tensor floor(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_floor(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& floor_(Tensor& input) {
+  return detail::checked(input, tsr_floor_inplace(input.handle()));
+}
 inline Tensor& floor_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_floor_out>(dst, input.handle());
+  return detail::checked(dst, tsr_floor_out(input.handle(), dst.handle()));
 }
 
 // Smallest integer not below each element; integers and bool are returned unchanged.
-inline Tensor ceil(const Tensor& input) { return detail::one<tsr_ceil>(input.handle()); }
-inline Tensor& ceil_(Tensor& input) { return detail::changed<tsr_ceil_inplace>(input); }
+inline Tensor ceil(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_ceil(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& ceil_(Tensor& input) {
+  return detail::checked(input, tsr_ceil_inplace(input.handle()));
+}
 inline Tensor& ceil_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_ceil_out>(dst, input.handle());
+  return detail::checked(dst, tsr_ceil_out(input.handle(), dst.handle()));
 }
 
 // Nearest integer, halves to even, of complex numbers in each part; integers and bool are returned
 // unchanged.
-inline Tensor round(const Tensor& input) { return detail::one<tsr_round>(input.handle()); }
-inline Tensor& round_(Tensor& input) { return detail::changed<tsr_round_inplace>(input); }
+inline Tensor round(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_round(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& round_(Tensor& input) {
+  return detail::checked(input, tsr_round_inplace(input.handle()));
+}
 inline Tensor& round_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_round_out>(dst, input.handle());
+  return detail::checked(dst, tsr_round_out(input.handle(), dst.handle()));
 }
 
 // Each element rounded towards 0; integers and bool are returned unchanged.
-inline Tensor trunc(const Tensor& input) { return detail::one<tsr_trunc>(input.handle()); }
-inline Tensor& trunc_(Tensor& input) { return detail::changed<tsr_trunc_inplace>(input); }
+inline Tensor trunc(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_trunc(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& trunc_(Tensor& input) {
+  return detail::checked(input, tsr_trunc_inplace(input.handle()));
+}
 inline Tensor& trunc_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_trunc_out>(dst, input.handle());
+  return detail::checked(dst, tsr_trunc_out(input.handle(), dst.handle()));
 }
 
 // 1 / (1 + exp(-x)) for each element.
-inline Tensor sigmoid(const Tensor& input) { return detail::one<tsr_sigmoid>(input.handle()); }
-inline Tensor& sigmoid_(Tensor& input) { return detail::changed<tsr_sigmoid_inplace>(input); }
+inline Tensor sigmoid(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_sigmoid(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& sigmoid_(Tensor& input) {
+  return detail::checked(input, tsr_sigmoid_inplace(input.handle()));
+}
 inline Tensor& sigmoid_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_sigmoid_out>(dst, input.handle());
+  return detail::checked(dst, tsr_sigmoid_out(input.handle(), dst.handle()));
 }
 
 // Error function of each element.
-inline Tensor erf(const Tensor& input) { return detail::one<tsr_erf>(input.handle()); }
-inline Tensor& erf_(Tensor& input) { return detail::changed<tsr_erf_inplace>(input); }
+inline Tensor erf(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_erf(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& erf_(Tensor& input) {
+  return detail::checked(input, tsr_erf_inplace(input.handle()));
+}
 inline Tensor& erf_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_erf_out>(dst, input.handle());
+  return detail::checked(dst, tsr_erf_out(input.handle(), dst.handle()));
 }
 
 // Complement of the error function, 1 - erf(x), exact in its tail.
-inline Tensor erfc(const Tensor& input) { return detail::one<tsr_erfc>(input.handle()); }
-inline Tensor& erfc_(Tensor& input) { return detail::changed<tsr_erfc_inplace>(input); }
+inline Tensor erfc(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_erfc(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& erfc_(Tensor& input) {
+  return detail::checked(input, tsr_erfc_inplace(input.handle()));
+}
 inline Tensor& erfc_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_erfc_out>(dst, input.handle());
+  return detail::checked(dst, tsr_erfc_out(input.handle(), dst.handle()));
 }
 
 // Complex conjugate of each element; real dtypes are copied.
-inline Tensor conj(const Tensor& input) { return detail::one<tsr_conj>(input.handle()); }
-inline Tensor& conj_(Tensor& input) { return detail::changed<tsr_conj_inplace>(input); }
+inline Tensor conj(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_conj(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& conj_(Tensor& input) {
+  return detail::checked(input, tsr_conj_inplace(input.handle()));
+}
 inline Tensor& conj_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_conj_out>(dst, input.handle());
+  return detail::checked(dst, tsr_conj_out(input.handle(), dst.handle()));
 }
 
 // max(x, 0) for each element; the derivative at 0 is 0.
-inline Tensor relu(const Tensor& input) { return detail::one<tsr_relu>(input.handle()); }
-inline Tensor& relu_(Tensor& input) { return detail::changed<tsr_relu_inplace>(input); }
+inline Tensor relu(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_relu(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& relu_(Tensor& input) {
+  return detail::checked(input, tsr_relu_inplace(input.handle()));
+}
 inline Tensor& relu_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_relu_out>(dst, input.handle());
+  return detail::checked(dst, tsr_relu_out(input.handle(), dst.handle()));
 }
 
 // x sigmoid(x) for each element; floating and complex dtypes.
-inline Tensor silu(const Tensor& input) { return detail::one<tsr_silu>(input.handle()); }
-inline Tensor& silu_(Tensor& input) { return detail::changed<tsr_silu_inplace>(input); }
+inline Tensor silu(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_silu(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& silu_(Tensor& input) {
+  return detail::checked(input, tsr_silu_inplace(input.handle()));
+}
 inline Tensor& silu_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_silu_out>(dst, input.handle());
+  return detail::checked(dst, tsr_silu_out(input.handle(), dst.handle()));
 }
 
 // Whether each element is NaN.
-inline Tensor isnan(const Tensor& input) { return detail::one<tsr_isnan>(input.handle()); }
+inline Tensor isnan(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_isnan(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& isnan_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_isnan_out>(dst, input.handle());
+  return detail::checked(dst, tsr_isnan_out(input.handle(), dst.handle()));
 }
 
 // Whether each element is infinite.
-inline Tensor isinf(const Tensor& input) { return detail::one<tsr_isinf>(input.handle()); }
+inline Tensor isinf(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_isinf(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& isinf_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_isinf_out>(dst, input.handle());
+  return detail::checked(dst, tsr_isinf_out(input.handle(), dst.handle()));
 }
 
 // Whether each element is neither infinite nor NaN.
-inline Tensor isfinite(const Tensor& input) { return detail::one<tsr_isfinite>(input.handle()); }
+inline Tensor isfinite(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_isfinite(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& isfinite_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_isfinite_out>(dst, input.handle());
+  return detail::checked(dst, tsr_isfinite_out(input.handle(), dst.handle()));
 }
 
 // Whether each element is zero (false).
 inline Tensor logical_not(const Tensor& input) {
-  return detail::one<tsr_logical_not>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_logical_not(input.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& logical_not_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_logical_not_out>(dst, input.handle());
+  return detail::checked(dst, tsr_logical_not_out(input.handle(), dst.handle()));
 }
 
 // Each element with all bits inverted; bool is negated; floating dtypes are refused.
 inline Tensor bitwise_invert(const Tensor& input) {
-  return detail::one<tsr_bitwise_invert>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_invert(input.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& bitwise_invert_(Tensor& input) {
-  return detail::changed<tsr_bitwise_invert_inplace>(input);
+  return detail::checked(input, tsr_bitwise_invert_inplace(input.handle()));
 }
 inline Tensor& bitwise_invert_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_bitwise_invert_out>(dst, input.handle());
+  return detail::checked(dst, tsr_bitwise_invert_out(input.handle(), dst.handle()));
 }
 
 // x above 0, negative_slope x elsewhere; floating dtypes only.
 inline Tensor leaky_relu(const Tensor& input, double negative_slope = 0.01) {
-  return detail::one<tsr_leaky_relu>(input.handle(), negative_slope);
+  tsr_tensor out = nullptr;
+  check(tsr_leaky_relu(input.handle(), negative_slope, &out));
+  return Tensor::take(out);
 }
 inline Tensor& leaky_relu_(Tensor& input, double negative_slope = 0.01) {
-  return detail::changed<tsr_leaky_relu_inplace>(input, negative_slope);
+  return detail::checked(input, tsr_leaky_relu_inplace(input.handle(), negative_slope));
 }
 inline Tensor& leaky_relu_out(Tensor& dst, const Tensor& input, double negative_slope = 0.01) {
-  return detail::written<tsr_leaky_relu_out>(dst, input.handle(), negative_slope);
+  return detail::checked(dst, tsr_leaky_relu_out(input.handle(), negative_slope, dst.handle()));
 }
 
 // x times the standard normal distribution function of x; floating dtypes only.
 inline Tensor gelu(const Tensor& input, std::string_view approximate = "none") {
-  return detail::one<tsr_gelu>(input.handle(), approximate.data(), detail::length(approximate));
+  tsr_tensor out = nullptr;
+  check(tsr_gelu(input.handle(), approximate.data(), detail::length(approximate), &out));
+  return Tensor::take(out);
 }
 inline Tensor& gelu_(Tensor& input, std::string_view approximate = "none") {
-  return detail::changed<tsr_gelu_inplace>(input, approximate.data(), detail::length(approximate));
+  return detail::checked(input, tsr_gelu_inplace(
+      input.handle(), approximate.data(), detail::length(approximate)));
 }
 inline Tensor& gelu_out(Tensor& dst, const Tensor& input, std::string_view approximate = "none") {
-  return detail::written<tsr_gelu_out>(
-      dst, input.handle(), approximate.data(), detail::length(approximate));
+  return detail::checked(dst, tsr_gelu_out(
+      input.handle(), approximate.data(), detail::length(approximate), dst.handle()));
 }
 
 // ---- Ops: special functions and number parts, elementwise ----
 
 // Inverse hyperbolic cosine of each element; NaN below 1.
-inline Tensor acosh(const Tensor& input) { return detail::one<tsr_acosh>(input.handle()); }
-inline Tensor& acosh_(Tensor& input) { return detail::changed<tsr_acosh_inplace>(input); }
+inline Tensor acosh(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_acosh(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& acosh_(Tensor& input) {
+  return detail::checked(input, tsr_acosh_inplace(input.handle()));
+}
 inline Tensor& acosh_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_acosh_out>(dst, input.handle());
+  return detail::checked(dst, tsr_acosh_out(input.handle(), dst.handle()));
 }
 
 // Inverse hyperbolic sine of each element.
-inline Tensor asinh(const Tensor& input) { return detail::one<tsr_asinh>(input.handle()); }
-inline Tensor& asinh_(Tensor& input) { return detail::changed<tsr_asinh_inplace>(input); }
+inline Tensor asinh(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_asinh(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& asinh_(Tensor& input) {
+  return detail::checked(input, tsr_asinh_inplace(input.handle()));
+}
 inline Tensor& asinh_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_asinh_out>(dst, input.handle());
+  return detail::checked(dst, tsr_asinh_out(input.handle(), dst.handle()));
 }
 
 // Inverse hyperbolic tangent of each element; infinite at -1 and 1, NaN beyond.
-inline Tensor atanh(const Tensor& input) { return detail::one<tsr_atanh>(input.handle()); }
-inline Tensor& atanh_(Tensor& input) { return detail::changed<tsr_atanh_inplace>(input); }
+inline Tensor atanh(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_atanh(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& atanh_(Tensor& input) {
+  return detail::checked(input, tsr_atanh_inplace(input.handle()));
+}
 inline Tensor& atanh_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_atanh_out>(dst, input.handle());
+  return detail::checked(dst, tsr_atanh_out(input.handle(), dst.handle()));
 }
 
 // 2 to the power of each element.
-inline Tensor exp2(const Tensor& input) { return detail::one<tsr_exp2>(input.handle()); }
-inline Tensor& exp2_(Tensor& input) { return detail::changed<tsr_exp2_inplace>(input); }
+inline Tensor exp2(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_exp2(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& exp2_(Tensor& input) {
+  return detail::checked(input, tsr_exp2_inplace(input.handle()));
+}
 inline Tensor& exp2_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_exp2_out>(dst, input.handle());
+  return detail::checked(dst, tsr_exp2_out(input.handle(), dst.handle()));
 }
 
 // sin(pi x) / (pi x) for each element, 1 at 0.
-inline Tensor sinc(const Tensor& input) { return detail::one<tsr_sinc>(input.handle()); }
-inline Tensor& sinc_(Tensor& input) { return detail::changed<tsr_sinc_inplace>(input); }
+inline Tensor sinc(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_sinc(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& sinc_(Tensor& input) {
+  return detail::checked(input, tsr_sinc_inplace(input.handle()));
+}
 inline Tensor& sinc_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_sinc_out>(dst, input.handle());
+  return detail::checked(dst, tsr_sinc_out(input.handle(), dst.handle()));
 }
 
 // Logarithm of the absolute value of the gamma function of each element.
-inline Tensor lgamma(const Tensor& input) { return detail::one<tsr_lgamma>(input.handle()); }
-inline Tensor& lgamma_(Tensor& input) { return detail::changed<tsr_lgamma_inplace>(input); }
+inline Tensor lgamma(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_lgamma(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& lgamma_(Tensor& input) {
+  return detail::checked(input, tsr_lgamma_inplace(input.handle()));
+}
 inline Tensor& lgamma_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_lgamma_out>(dst, input.handle());
+  return detail::checked(dst, tsr_lgamma_out(input.handle(), dst.handle()));
 }
 
 // Logarithmic derivative of the gamma function of each element; NaN at the negative whole numbers.
-inline Tensor digamma(const Tensor& input) { return detail::one<tsr_digamma>(input.handle()); }
-inline Tensor& digamma_(Tensor& input) { return detail::changed<tsr_digamma_inplace>(input); }
+inline Tensor digamma(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_digamma(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& digamma_(Tensor& input) {
+  return detail::checked(input, tsr_digamma_inplace(input.handle()));
+}
 inline Tensor& digamma_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_digamma_out>(dst, input.handle());
+  return detail::checked(dst, tsr_digamma_out(input.handle(), dst.handle()));
 }
 
 // Derivative of order n of digamma, for each element.
 inline Tensor polygamma(const Tensor& input, int64_t n) {
-  return detail::one<tsr_polygamma>(input.handle(), n);
+  tsr_tensor out = nullptr;
+  check(tsr_polygamma(input.handle(), n, &out));
+  return Tensor::take(out);
 }
 inline Tensor& polygamma_(Tensor& input, int64_t n) {
-  return detail::changed<tsr_polygamma_inplace>(input, n);
+  return detail::checked(input, tsr_polygamma_inplace(input.handle(), n));
 }
 inline Tensor& polygamma_out(Tensor& dst, const Tensor& input, int64_t n) {
-  return detail::written<tsr_polygamma_out>(dst, input.handle(), n);
+  return detail::checked(dst, tsr_polygamma_out(input.handle(), n, dst.handle()));
 }
 
 // Inverse of the error function of each element; infinite at -1 and 1, NaN beyond.
-inline Tensor erfinv(const Tensor& input) { return detail::one<tsr_erfinv>(input.handle()); }
-inline Tensor& erfinv_(Tensor& input) { return detail::changed<tsr_erfinv_inplace>(input); }
+inline Tensor erfinv(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_erfinv(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& erfinv_(Tensor& input) {
+  return detail::checked(input, tsr_erfinv_inplace(input.handle()));
+}
 inline Tensor& erfinv_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_erfinv_out>(dst, input.handle());
+  return detail::checked(dst, tsr_erfinv_out(input.handle(), dst.handle()));
 }
 
 // log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
 // outside [0, 1]. With an eps above 1/2, elements below it become eps, all others 1 - eps.
 inline Tensor logit(const Tensor& input, std::optional<double> eps = std::nullopt) {
-  return detail::one<tsr_logit>(input.handle(), eps.value_or(0), eps.has_value());
+  tsr_tensor out = nullptr;
+  check(tsr_logit(input.handle(), eps.value_or(0), eps.has_value(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& logit_(Tensor& input, std::optional<double> eps = std::nullopt) {
-  return detail::changed<tsr_logit_inplace>(input, eps.value_or(0), eps.has_value());
+  return detail::checked(input, tsr_logit_inplace(
+      input.handle(), eps.value_or(0), eps.has_value()));
 }
 inline Tensor& logit_out(
     Tensor& dst, const Tensor& input, std::optional<double> eps = std::nullopt) {
-  return detail::written<tsr_logit_out>(dst, input.handle(), eps.value_or(0), eps.has_value());
+  return detail::checked(dst, tsr_logit_out(
+      input.handle(), eps.value_or(0), eps.has_value(), dst.handle()));
 }
 
 // Each element less its whole part, with its sign; floating dtypes only.
-inline Tensor frac(const Tensor& input) { return detail::one<tsr_frac>(input.handle()); }
-inline Tensor& frac_(Tensor& input) { return detail::changed<tsr_frac_inplace>(input); }
+inline Tensor frac(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_frac(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& frac_(Tensor& input) {
+  return detail::checked(input, tsr_frac_inplace(input.handle()));
+}
 inline Tensor& frac_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_frac_out>(dst, input.handle());
+  return detail::checked(dst, tsr_frac_out(input.handle(), dst.handle()));
 }
 
 // Whether the sign of each element is negative, also that of -0 and NaN; complex is refused.
-inline Tensor signbit(const Tensor& input) { return detail::one<tsr_signbit>(input.handle()); }
+inline Tensor signbit(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_signbit(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& signbit_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_signbit_out>(dst, input.handle());
+  return detail::checked(dst, tsr_signbit_out(input.handle(), dst.handle()));
 }
 
 // Whether each element is positive infinity; complex is refused.
-inline Tensor isposinf(const Tensor& input) { return detail::one<tsr_isposinf>(input.handle()); }
+inline Tensor isposinf(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_isposinf(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& isposinf_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_isposinf_out>(dst, input.handle());
+  return detail::checked(dst, tsr_isposinf_out(input.handle(), dst.handle()));
 }
 
 // Whether each element is negative infinity; complex is refused.
-inline Tensor isneginf(const Tensor& input) { return detail::one<tsr_isneginf>(input.handle()); }
+inline Tensor isneginf(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_isneginf(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& isneginf_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_isneginf_out>(dst, input.handle());
+  return detail::checked(dst, tsr_isneginf_out(input.handle(), dst.handle()));
 }
 
 // Angle of each element in the complex plane, in radians: of a real one pi below 0, else 0.
-inline Tensor angle(const Tensor& input) { return detail::one<tsr_angle>(input.handle()); }
+inline Tensor angle(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_angle(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& angle_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_angle_out>(dst, input.handle());
+  return detail::checked(dst, tsr_angle_out(input.handle(), dst.handle()));
 }
 
 // Each element from degrees to radians.
-inline Tensor deg2rad(const Tensor& input) { return detail::one<tsr_deg2rad>(input.handle()); }
-inline Tensor& deg2rad_(Tensor& input) { return detail::changed<tsr_deg2rad_inplace>(input); }
+inline Tensor deg2rad(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_deg2rad(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& deg2rad_(Tensor& input) {
+  return detail::checked(input, tsr_deg2rad_inplace(input.handle()));
+}
 inline Tensor& deg2rad_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_deg2rad_out>(dst, input.handle());
+  return detail::checked(dst, tsr_deg2rad_out(input.handle(), dst.handle()));
 }
 
 // Each element from radians to degrees.
-inline Tensor rad2deg(const Tensor& input) { return detail::one<tsr_rad2deg>(input.handle()); }
-inline Tensor& rad2deg_(Tensor& input) { return detail::changed<tsr_rad2deg_inplace>(input); }
+inline Tensor rad2deg(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_rad2deg(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& rad2deg_(Tensor& input) {
+  return detail::checked(input, tsr_rad2deg_inplace(input.handle()));
+}
 inline Tensor& rad2deg_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_rad2deg_out>(dst, input.handle());
+  return detail::checked(dst, tsr_rad2deg_out(input.handle(), dst.handle()));
 }
 
 // A copy; bool is refused.
-inline Tensor positive(const Tensor& input) { return detail::one<tsr_positive>(input.handle()); }
+inline Tensor positive(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_positive(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& positive_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_positive_out>(dst, input.handle());
+  return detail::checked(dst, tsr_positive_out(input.handle(), dst.handle()));
 }
 
 // Each element rounded to so many decimal places, halves to even; integers are returned unchanged.
 inline Tensor round_decimals(const Tensor& input, int64_t decimals) {
-  return detail::one<tsr_round_decimals>(input.handle(), decimals);
+  tsr_tensor out = nullptr;
+  check(tsr_round_decimals(input.handle(), decimals, &out));
+  return Tensor::take(out);
 }
 inline Tensor& round_decimals_(Tensor& input, int64_t decimals) {
-  return detail::changed<tsr_round_decimals_inplace>(input, decimals);
+  return detail::checked(input, tsr_round_decimals_inplace(input.handle(), decimals));
 }
 inline Tensor& round_decimals_out(Tensor& dst, const Tensor& input, int64_t decimals) {
-  return detail::written<tsr_round_decimals_out>(dst, input.handle(), decimals);
+  return detail::checked(dst, tsr_round_decimals_out(input.handle(), decimals, dst.handle()));
 }
 
 // The input with NaN, infinity and minus infinity replaced; the gradient passes where nothing is
@@ -720,473 +1025,665 @@ inline Tensor& round_decimals_out(Tensor& dst, const Tensor& input, int64_t deci
 inline Tensor nan_to_num(
     const Tensor& input, double nan = 0.0, std::optional<double> posinf = std::nullopt,
     std::optional<double> neginf = std::nullopt) {
-  return detail::one<tsr_nan_to_num>(
+  tsr_tensor out = nullptr;
+  check(tsr_nan_to_num(
       input.handle(), nan, posinf.value_or(0), posinf.has_value(), neginf.value_or(0),
-      neginf.has_value());
+      neginf.has_value(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& nan_to_num_(
     Tensor& input, double nan = 0.0, std::optional<double> posinf = std::nullopt,
     std::optional<double> neginf = std::nullopt) {
-  return detail::changed<tsr_nan_to_num_inplace>(
-      input, nan, posinf.value_or(0), posinf.has_value(), neginf.value_or(0), neginf.has_value());
+  return detail::checked(input, tsr_nan_to_num_inplace(
+      input.handle(), nan, posinf.value_or(0), posinf.has_value(), neginf.value_or(0),
+      neginf.has_value()));
 }
 inline Tensor& nan_to_num_out(
     Tensor& dst, const Tensor& input, double nan = 0.0, std::optional<double> posinf = std::nullopt,
     std::optional<double> neginf = std::nullopt) {
-  return detail::written<tsr_nan_to_num_out>(
-      dst, input.handle(), nan, posinf.value_or(0), posinf.has_value(), neginf.value_or(0),
-      neginf.has_value());
+  return detail::checked(dst, tsr_nan_to_num_out(
+      input.handle(), nan, posinf.value_or(0), posinf.has_value(), neginf.value_or(0),
+      neginf.has_value(), dst.handle()));
 }
 
 // The complex numbers with these parts, which broadcast: float32 makes complex64, float64
 // complex128.
 inline Tensor complex(const Tensor& real, const Tensor& imag) {
-  return detail::one<tsr_complex>(real.handle(), imag.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_complex(real.handle(), imag.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& complex_out(Tensor& dst, const Tensor& real, const Tensor& imag) {
-  return detail::written<tsr_complex_out>(dst, real.handle(), imag.handle());
+  return detail::checked(dst, tsr_complex_out(real.handle(), imag.handle(), dst.handle()));
 }
 
 // The complex numbers with these magnitudes and phases, which broadcast.
 inline Tensor polar(const Tensor& magnitude, const Tensor& phase) {
-  return detail::one<tsr_polar>(magnitude.handle(), phase.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_polar(magnitude.handle(), phase.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& polar_out(Tensor& dst, const Tensor& magnitude, const Tensor& phase) {
-  return detail::written<tsr_polar_out>(dst, magnitude.handle(), phase.handle());
+  return detail::checked(dst, tsr_polar_out(magnitude.handle(), phase.handle(), dst.handle()));
 }
 
 // The standard normal distribution function of each element, exact in its lower tail.
-inline Tensor ndtr(const Tensor& input) { return detail::one<tsr_ndtr>(input.handle()); }
-inline Tensor& ndtr_(Tensor& input) { return detail::changed<tsr_ndtr_inplace>(input); }
+inline Tensor ndtr(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_ndtr(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& ndtr_(Tensor& input) {
+  return detail::checked(input, tsr_ndtr_inplace(input.handle()));
+}
 inline Tensor& ndtr_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_ndtr_out>(dst, input.handle());
+  return detail::checked(dst, tsr_ndtr_out(input.handle(), dst.handle()));
 }
 
 // The argument at which the standard normal distribution function is each element; infinite at 0
 // and 1, NaN beyond.
-inline Tensor ndtri(const Tensor& input) { return detail::one<tsr_ndtri>(input.handle()); }
-inline Tensor& ndtri_(Tensor& input) { return detail::changed<tsr_ndtri_inplace>(input); }
+inline Tensor ndtri(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_ndtri(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& ndtri_(Tensor& input) {
+  return detail::checked(input, tsr_ndtri_inplace(input.handle()));
+}
 inline Tensor& ndtri_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_ndtri_out>(dst, input.handle());
+  return detail::checked(dst, tsr_ndtri_out(input.handle(), dst.handle()));
 }
 
 // Logarithm of the standard normal distribution function of each element, also far out.
-inline Tensor log_ndtr(const Tensor& input) { return detail::one<tsr_log_ndtr>(input.handle()); }
-inline Tensor& log_ndtr_(Tensor& input) { return detail::changed<tsr_log_ndtr_inplace>(input); }
+inline Tensor log_ndtr(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_log_ndtr(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& log_ndtr_(Tensor& input) {
+  return detail::checked(input, tsr_log_ndtr_inplace(input.handle()));
+}
 inline Tensor& log_ndtr_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_log_ndtr_out>(dst, input.handle());
+  return detail::checked(dst, tsr_log_ndtr_out(input.handle(), dst.handle()));
 }
 
 // exp(x x) erfc(x) of each element, without overflow of the first factor.
-inline Tensor erfcx(const Tensor& input) { return detail::one<tsr_erfcx>(input.handle()); }
-inline Tensor& erfcx_(Tensor& input) { return detail::changed<tsr_erfcx_inplace>(input); }
+inline Tensor erfcx(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_erfcx(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& erfcx_(Tensor& input) {
+  return detail::checked(input, tsr_erfcx_inplace(input.handle()));
+}
 inline Tensor& erfcx_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_erfcx_out>(dst, input.handle());
+  return detail::checked(dst, tsr_erfcx_out(input.handle(), dst.handle()));
 }
 
 // -x log(x) of each element, 0 at 0, minus infinity left of it.
-inline Tensor entr(const Tensor& input) { return detail::one<tsr_entr>(input.handle()); }
-inline Tensor& entr_(Tensor& input) { return detail::changed<tsr_entr_inplace>(input); }
+inline Tensor entr(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_entr(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& entr_(Tensor& input) {
+  return detail::checked(input, tsr_entr_inplace(input.handle()));
+}
 inline Tensor& entr_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_entr_out>(dst, input.handle());
+  return detail::checked(dst, tsr_entr_out(input.handle(), dst.handle()));
 }
 
 // Modified Bessel function of the first kind and order 0 of each element.
-inline Tensor i0(const Tensor& input) { return detail::one<tsr_i0>(input.handle()); }
-inline Tensor& i0_(Tensor& input) { return detail::changed<tsr_i0_inplace>(input); }
+inline Tensor i0(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_i0(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& i0_(Tensor& input) { return detail::checked(input, tsr_i0_inplace(input.handle())); }
 inline Tensor& i0_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_i0_out>(dst, input.handle());
+  return detail::checked(dst, tsr_i0_out(input.handle(), dst.handle()));
 }
 
 // exp(-|x|) i0(x) of each element.
-inline Tensor i0e(const Tensor& input) { return detail::one<tsr_i0e>(input.handle()); }
-inline Tensor& i0e_(Tensor& input) { return detail::changed<tsr_i0e_inplace>(input); }
+inline Tensor i0e(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_i0e(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& i0e_(Tensor& input) {
+  return detail::checked(input, tsr_i0e_inplace(input.handle()));
+}
 inline Tensor& i0e_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_i0e_out>(dst, input.handle());
+  return detail::checked(dst, tsr_i0e_out(input.handle(), dst.handle()));
 }
 
 // Modified Bessel function of the first kind and order 1 of each element.
-inline Tensor i1(const Tensor& input) { return detail::one<tsr_i1>(input.handle()); }
-inline Tensor& i1_(Tensor& input) { return detail::changed<tsr_i1_inplace>(input); }
+inline Tensor i1(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_i1(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& i1_(Tensor& input) { return detail::checked(input, tsr_i1_inplace(input.handle())); }
 inline Tensor& i1_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_i1_out>(dst, input.handle());
+  return detail::checked(dst, tsr_i1_out(input.handle(), dst.handle()));
 }
 
 // exp(-|x|) i1(x) of each element.
-inline Tensor i1e(const Tensor& input) { return detail::one<tsr_i1e>(input.handle()); }
-inline Tensor& i1e_(Tensor& input) { return detail::changed<tsr_i1e_inplace>(input); }
+inline Tensor i1e(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_i1e(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& i1e_(Tensor& input) {
+  return detail::checked(input, tsr_i1e_inplace(input.handle()));
+}
 inline Tensor& i1e_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_i1e_out>(dst, input.handle());
+  return detail::checked(dst, tsr_i1e_out(input.handle(), dst.handle()));
 }
 
 // Bessel function of the first kind and order 0 of each element.
-inline Tensor bessel_j0(const Tensor& input) { return detail::one<tsr_bessel_j0>(input.handle()); }
-inline Tensor& bessel_j0_(Tensor& input) { return detail::changed<tsr_bessel_j0_inplace>(input); }
+inline Tensor bessel_j0(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_bessel_j0(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& bessel_j0_(Tensor& input) {
+  return detail::checked(input, tsr_bessel_j0_inplace(input.handle()));
+}
 inline Tensor& bessel_j0_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_bessel_j0_out>(dst, input.handle());
+  return detail::checked(dst, tsr_bessel_j0_out(input.handle(), dst.handle()));
 }
 
 // Bessel function of the first kind and order 1 of each element.
-inline Tensor bessel_j1(const Tensor& input) { return detail::one<tsr_bessel_j1>(input.handle()); }
-inline Tensor& bessel_j1_(Tensor& input) { return detail::changed<tsr_bessel_j1_inplace>(input); }
+inline Tensor bessel_j1(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_bessel_j1(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& bessel_j1_(Tensor& input) {
+  return detail::checked(input, tsr_bessel_j1_inplace(input.handle()));
+}
 inline Tensor& bessel_j1_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_bessel_j1_out>(dst, input.handle());
+  return detail::checked(dst, tsr_bessel_j1_out(input.handle(), dst.handle()));
 }
 
 // Bessel function of the second kind and order 0 of each element; NaN left of 0.
-inline Tensor bessel_y0(const Tensor& input) { return detail::one<tsr_bessel_y0>(input.handle()); }
-inline Tensor& bessel_y0_(Tensor& input) { return detail::changed<tsr_bessel_y0_inplace>(input); }
+inline Tensor bessel_y0(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_bessel_y0(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& bessel_y0_(Tensor& input) {
+  return detail::checked(input, tsr_bessel_y0_inplace(input.handle()));
+}
 inline Tensor& bessel_y0_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_bessel_y0_out>(dst, input.handle());
+  return detail::checked(dst, tsr_bessel_y0_out(input.handle(), dst.handle()));
 }
 
 // Bessel function of the second kind and order 1 of each element; NaN left of 0.
-inline Tensor bessel_y1(const Tensor& input) { return detail::one<tsr_bessel_y1>(input.handle()); }
-inline Tensor& bessel_y1_(Tensor& input) { return detail::changed<tsr_bessel_y1_inplace>(input); }
+inline Tensor bessel_y1(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_bessel_y1(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& bessel_y1_(Tensor& input) {
+  return detail::checked(input, tsr_bessel_y1_inplace(input.handle()));
+}
 inline Tensor& bessel_y1_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_bessel_y1_out>(dst, input.handle());
+  return detail::checked(dst, tsr_bessel_y1_out(input.handle(), dst.handle()));
 }
 
 // Modified Bessel function of the second kind and order 0 of each element; NaN left of 0.
 inline Tensor modified_bessel_k0(const Tensor& input) {
-  return detail::one<tsr_modified_bessel_k0>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_modified_bessel_k0(input.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& modified_bessel_k0_(Tensor& input) {
-  return detail::changed<tsr_modified_bessel_k0_inplace>(input);
+  return detail::checked(input, tsr_modified_bessel_k0_inplace(input.handle()));
 }
 inline Tensor& modified_bessel_k0_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_modified_bessel_k0_out>(dst, input.handle());
+  return detail::checked(dst, tsr_modified_bessel_k0_out(input.handle(), dst.handle()));
 }
 
 // Modified Bessel function of the second kind and order 1 of each element; NaN left of 0.
 inline Tensor modified_bessel_k1(const Tensor& input) {
-  return detail::one<tsr_modified_bessel_k1>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_modified_bessel_k1(input.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& modified_bessel_k1_(Tensor& input) {
-  return detail::changed<tsr_modified_bessel_k1_inplace>(input);
+  return detail::checked(input, tsr_modified_bessel_k1_inplace(input.handle()));
 }
 inline Tensor& modified_bessel_k1_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_modified_bessel_k1_out>(dst, input.handle());
+  return detail::checked(dst, tsr_modified_bessel_k1_out(input.handle(), dst.handle()));
 }
 
 // exp(x) modified_bessel_k0(x) of each element.
 inline Tensor scaled_modified_bessel_k0(const Tensor& input) {
-  return detail::one<tsr_scaled_modified_bessel_k0>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_scaled_modified_bessel_k0(input.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& scaled_modified_bessel_k0_(Tensor& input) {
-  return detail::changed<tsr_scaled_modified_bessel_k0_inplace>(input);
+  return detail::checked(input, tsr_scaled_modified_bessel_k0_inplace(input.handle()));
 }
 inline Tensor& scaled_modified_bessel_k0_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_scaled_modified_bessel_k0_out>(dst, input.handle());
+  return detail::checked(dst, tsr_scaled_modified_bessel_k0_out(input.handle(), dst.handle()));
 }
 
 // exp(x) modified_bessel_k1(x) of each element.
 inline Tensor scaled_modified_bessel_k1(const Tensor& input) {
-  return detail::one<tsr_scaled_modified_bessel_k1>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_scaled_modified_bessel_k1(input.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& scaled_modified_bessel_k1_(Tensor& input) {
-  return detail::changed<tsr_scaled_modified_bessel_k1_inplace>(input);
+  return detail::checked(input, tsr_scaled_modified_bessel_k1_inplace(input.handle()));
 }
 inline Tensor& scaled_modified_bessel_k1_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_scaled_modified_bessel_k1_out>(dst, input.handle());
+  return detail::checked(dst, tsr_scaled_modified_bessel_k1_out(input.handle(), dst.handle()));
 }
 
 // sin(x) / x of each element, 1 at 0.
 inline Tensor spherical_bessel_j0(const Tensor& input) {
-  return detail::one<tsr_spherical_bessel_j0>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_spherical_bessel_j0(input.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& spherical_bessel_j0_(Tensor& input) {
-  return detail::changed<tsr_spherical_bessel_j0_inplace>(input);
+  return detail::checked(input, tsr_spherical_bessel_j0_inplace(input.handle()));
 }
 inline Tensor& spherical_bessel_j0_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_spherical_bessel_j0_out>(dst, input.handle());
+  return detail::checked(dst, tsr_spherical_bessel_j0_out(input.handle(), dst.handle()));
 }
 
 // The Airy function Ai of each element, 0 at infinity and below -4e205; NaN at minus infinity.
-inline Tensor airy_ai(const Tensor& input) { return detail::one<tsr_airy_ai>(input.handle()); }
-inline Tensor& airy_ai_(Tensor& input) { return detail::changed<tsr_airy_ai_inplace>(input); }
+inline Tensor airy_ai(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_airy_ai(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& airy_ai_(Tensor& input) {
+  return detail::checked(input, tsr_airy_ai_inplace(input.handle()));
+}
 inline Tensor& airy_ai_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_airy_ai_out>(dst, input.handle());
+  return detail::checked(dst, tsr_airy_ai_out(input.handle(), dst.handle()));
 }
 
 // Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
 inline Tensor multigammaln(const Tensor& input, int64_t p) {
-  return detail::one<tsr_multigammaln>(input.handle(), p);
+  tsr_tensor out = nullptr;
+  check(tsr_multigammaln(input.handle(), p, &out));
+  return Tensor::take(out);
 }
 inline Tensor& multigammaln_(Tensor& input, int64_t p) {
-  return detail::changed<tsr_multigammaln_inplace>(input, p);
+  return detail::checked(input, tsr_multigammaln_inplace(input.handle(), p));
 }
 inline Tensor& multigammaln_out(Tensor& dst, const Tensor& input, int64_t p) {
-  return detail::written<tsr_multigammaln_out>(dst, input.handle(), p);
+  return detail::checked(dst, tsr_multigammaln_out(input.handle(), p, dst.handle()));
 }
 
 // ---- Ops: orthogonal polynomials, elementwise ----
 
 // Chebyshev's polynomial of the first kind, of degree n; no derivative towards n.
 inline Tensor chebyshev_polynomial_t(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_chebyshev_polynomial_t>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_t(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor chebyshev_polynomial_t(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_chebyshev_polynomial_t_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_t_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor chebyshev_polynomial_t(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_chebyshev_polynomial_t_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_t_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& chebyshev_polynomial_t_out(Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_chebyshev_polynomial_t_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_chebyshev_polynomial_t_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& chebyshev_polynomial_t_out(Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_chebyshev_polynomial_t_scalar_out>(dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_chebyshev_polynomial_t_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& chebyshev_polynomial_t_out(Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_chebyshev_polynomial_t_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_chebyshev_polynomial_t_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // Chebyshev's polynomial of the second kind, of degree n; no derivative towards n.
 inline Tensor chebyshev_polynomial_u(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_chebyshev_polynomial_u>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_u(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor chebyshev_polynomial_u(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_chebyshev_polynomial_u_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_u_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor chebyshev_polynomial_u(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_chebyshev_polynomial_u_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_u_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& chebyshev_polynomial_u_out(Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_chebyshev_polynomial_u_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_chebyshev_polynomial_u_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& chebyshev_polynomial_u_out(Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_chebyshev_polynomial_u_scalar_out>(dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_chebyshev_polynomial_u_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& chebyshev_polynomial_u_out(Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_chebyshev_polynomial_u_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_chebyshev_polynomial_u_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // Chebyshev's polynomial of the third kind, of degree n; no derivative towards n.
 inline Tensor chebyshev_polynomial_v(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_chebyshev_polynomial_v>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_v(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor chebyshev_polynomial_v(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_chebyshev_polynomial_v_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_v_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor chebyshev_polynomial_v(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_chebyshev_polynomial_v_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_v_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& chebyshev_polynomial_v_out(Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_chebyshev_polynomial_v_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_chebyshev_polynomial_v_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& chebyshev_polynomial_v_out(Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_chebyshev_polynomial_v_scalar_out>(dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_chebyshev_polynomial_v_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& chebyshev_polynomial_v_out(Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_chebyshev_polynomial_v_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_chebyshev_polynomial_v_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // Chebyshev's polynomial of the fourth kind, of degree n; no derivative towards n.
 inline Tensor chebyshev_polynomial_w(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_chebyshev_polynomial_w>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_w(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor chebyshev_polynomial_w(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_chebyshev_polynomial_w_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_w_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor chebyshev_polynomial_w(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_chebyshev_polynomial_w_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_chebyshev_polynomial_w_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& chebyshev_polynomial_w_out(Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_chebyshev_polynomial_w_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_chebyshev_polynomial_w_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& chebyshev_polynomial_w_out(Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_chebyshev_polynomial_w_scalar_out>(dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_chebyshev_polynomial_w_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& chebyshev_polynomial_w_out(Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_chebyshev_polynomial_w_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_chebyshev_polynomial_w_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // Chebyshev's polynomial of the first kind at 2 x - 1, of degree n; no derivative towards n.
 inline Tensor shifted_chebyshev_polynomial_t(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_t>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_t(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor shifted_chebyshev_polynomial_t(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_t_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_t_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor shifted_chebyshev_polynomial_t(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_t_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_t_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& shifted_chebyshev_polynomial_t_out(
     Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_t_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_t_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& shifted_chebyshev_polynomial_t_out(
     Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_t_scalar_out>(
-      dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_t_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& shifted_chebyshev_polynomial_t_out(
     Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_t_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_t_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // Chebyshev's polynomial of the second kind at 2 x - 1, of degree n; no derivative towards n.
 inline Tensor shifted_chebyshev_polynomial_u(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_u>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_u(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor shifted_chebyshev_polynomial_u(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_u_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_u_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor shifted_chebyshev_polynomial_u(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_u_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_u_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& shifted_chebyshev_polynomial_u_out(
     Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_u_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_u_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& shifted_chebyshev_polynomial_u_out(
     Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_u_scalar_out>(
-      dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_u_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& shifted_chebyshev_polynomial_u_out(
     Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_u_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_u_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // Chebyshev's polynomial of the third kind at 2 x - 1, of degree n; no derivative towards n.
 inline Tensor shifted_chebyshev_polynomial_v(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_v>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_v(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor shifted_chebyshev_polynomial_v(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_v_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_v_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor shifted_chebyshev_polynomial_v(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_v_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_v_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& shifted_chebyshev_polynomial_v_out(
     Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_v_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_v_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& shifted_chebyshev_polynomial_v_out(
     Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_v_scalar_out>(
-      dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_v_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& shifted_chebyshev_polynomial_v_out(
     Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_v_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_v_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // Chebyshev's polynomial of the fourth kind at 2 x - 1, of degree n; no derivative towards n.
 inline Tensor shifted_chebyshev_polynomial_w(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_w>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_w(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor shifted_chebyshev_polynomial_w(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_w_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_w_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor shifted_chebyshev_polynomial_w(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_shifted_chebyshev_polynomial_w_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_shifted_chebyshev_polynomial_w_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& shifted_chebyshev_polynomial_w_out(
     Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_w_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_w_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& shifted_chebyshev_polynomial_w_out(
     Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_w_scalar_out>(
-      dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_w_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& shifted_chebyshev_polynomial_w_out(
     Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_shifted_chebyshev_polynomial_w_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_shifted_chebyshev_polynomial_w_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // The physicists' Hermite polynomial, of degree n; no derivative towards n.
 inline Tensor hermite_polynomial_h(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_hermite_polynomial_h>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_hermite_polynomial_h(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor hermite_polynomial_h(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_hermite_polynomial_h_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_hermite_polynomial_h_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor hermite_polynomial_h(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_hermite_polynomial_h_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_hermite_polynomial_h_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& hermite_polynomial_h_out(Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_hermite_polynomial_h_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_hermite_polynomial_h_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& hermite_polynomial_h_out(Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_hermite_polynomial_h_scalar_out>(dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_hermite_polynomial_h_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& hermite_polynomial_h_out(Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_hermite_polynomial_h_scalar_left_out>(dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_hermite_polynomial_h_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // The probabilists' Hermite polynomial, of degree n; no derivative towards n.
 inline Tensor hermite_polynomial_he(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_hermite_polynomial_he>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_hermite_polynomial_he(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor hermite_polynomial_he(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_hermite_polynomial_he_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_hermite_polynomial_he_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor hermite_polynomial_he(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_hermite_polynomial_he_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_hermite_polynomial_he_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& hermite_polynomial_he_out(Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_hermite_polynomial_he_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_hermite_polynomial_he_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& hermite_polynomial_he_out(Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_hermite_polynomial_he_scalar_out>(dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_hermite_polynomial_he_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& hermite_polynomial_he_out(Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_hermite_polynomial_he_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_hermite_polynomial_he_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // Laguerre's polynomial, of degree n; no derivative towards n.
 inline Tensor laguerre_polynomial_l(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_laguerre_polynomial_l>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_laguerre_polynomial_l(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor laguerre_polynomial_l(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_laguerre_polynomial_l_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_laguerre_polynomial_l_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor laguerre_polynomial_l(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_laguerre_polynomial_l_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_laguerre_polynomial_l_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& laguerre_polynomial_l_out(Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_laguerre_polynomial_l_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_laguerre_polynomial_l_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& laguerre_polynomial_l_out(Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_laguerre_polynomial_l_scalar_out>(dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_laguerre_polynomial_l_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& laguerre_polynomial_l_out(Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_laguerre_polynomial_l_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_laguerre_polynomial_l_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // Legendre's polynomial, of degree n; no derivative towards n.
 inline Tensor legendre_polynomial_p(const Tensor& input, const Tensor& n) {
-  return detail::one<tsr_legendre_polynomial_p>(input.handle(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_legendre_polynomial_p(input.handle(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor legendre_polynomial_p(const Tensor& input, const Scalar& n) {
-  return detail::one<tsr_legendre_polynomial_p_scalar>(input.handle(), n.number());
+  tsr_tensor out = nullptr;
+  check(tsr_legendre_polynomial_p_scalar(input.handle(), n.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor legendre_polynomial_p(const Scalar& input, const Tensor& n) {
-  return detail::one<tsr_legendre_polynomial_p_scalar_left>(input.number(), n.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_legendre_polynomial_p_scalar_left(input.number(), n.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& legendre_polynomial_p_out(Tensor& dst, const Tensor& input, const Tensor& n) {
-  return detail::written<tsr_legendre_polynomial_p_out>(dst, input.handle(), n.handle());
+  return detail::checked(dst, tsr_legendre_polynomial_p_out(
+      input.handle(), n.handle(), dst.handle()));
 }
 inline Tensor& legendre_polynomial_p_out(Tensor& dst, const Tensor& input, const Scalar& n) {
-  return detail::written<tsr_legendre_polynomial_p_scalar_out>(dst, input.handle(), n.number());
+  return detail::checked(dst, tsr_legendre_polynomial_p_scalar_out(
+      input.handle(), n.number(), dst.handle()));
 }
 inline Tensor& legendre_polynomial_p_out(Tensor& dst, const Scalar& input, const Tensor& n) {
-  return detail::written<tsr_legendre_polynomial_p_scalar_left_out>(
-      dst, input.number(), n.handle());
+  return detail::checked(dst, tsr_legendre_polynomial_p_scalar_left_out(
+      input.number(), n.handle(), dst.handle()));
 }
 
 // ---- Ops: window functions ----
@@ -1195,1032 +1692,1311 @@ inline Tensor& legendre_polynomial_p_out(Tensor& dst, const Scalar& input, const
 inline Tensor bartlett_window(
     int64_t n, bool periodic = true, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_bartlett_window>(
+  tsr_tensor out = nullptr;
+  check(tsr_bartlett_window(
       n, periodic, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N).
 inline Tensor blackman_window(
     int64_t n, bool periodic = true, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_blackman_window>(
+  tsr_tensor out = nullptr;
+  check(tsr_blackman_window(
       n, periodic, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // alpha - beta cos(2 pi i / N).
 inline Tensor hamming_window(
     int64_t n, bool periodic = true, double alpha = 0.54, double beta = 0.46,
     std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_hamming_window>(
+  tsr_tensor out = nullptr;
+  check(tsr_hamming_window(
       n, periodic, alpha, beta, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // (1 - cos(2 pi i / N)) / 2.
 inline Tensor hann_window(
     int64_t n, bool periodic = true, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_hann_window>(
+  tsr_tensor out = nullptr;
+  check(tsr_hann_window(
       n, periodic, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // i0(beta sqrt(1 - (2 i / N - 1)²)) / i0(beta).
 inline Tensor kaiser_window(
     int64_t n, bool periodic = true, double beta = 12.0, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_kaiser_window>(
+  tsr_tensor out = nullptr;
+  check(tsr_kaiser_window(
       n, periodic, beta, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: binary, elementwise ----
 
 // Sum of two tensors, which are broadcast and promoted to a common dtype; logical or of two bools.
 inline Tensor add(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_add>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_add(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor add(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_add_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_add_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& add_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_add_inplace>(input, other.handle());
+  return detail::checked(input, tsr_add_inplace(input.handle(), other.handle()));
 }
 inline Tensor& add_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_add_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_add_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& add_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_add_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_add_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& add_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_add_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_add_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // Difference of two tensors; two bools are refused.
 inline Tensor subtract(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_subtract>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_subtract(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor subtract(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_subtract_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_subtract_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor subtract(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_subtract_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_subtract_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& subtract_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_subtract_inplace>(input, other.handle());
+  return detail::checked(input, tsr_subtract_inplace(input.handle(), other.handle()));
 }
 inline Tensor& subtract_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_subtract_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_subtract_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& subtract_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_subtract_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_subtract_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& subtract_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_subtract_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_subtract_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& subtract_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_subtract_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_subtract_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // Product of two tensors, element by element; logical and of two bools.
 inline Tensor multiply(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_multiply>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_multiply(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor multiply(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_multiply_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_multiply_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& multiply_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_multiply_inplace>(input, other.handle());
+  return detail::checked(input, tsr_multiply_inplace(input.handle(), other.handle()));
 }
 inline Tensor& multiply_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_multiply_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_multiply_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& multiply_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_multiply_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_multiply_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& multiply_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_multiply_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_multiply_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // Quotient of two tensors; integers and bool give the default floating dtype.
 inline Tensor divide(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_divide>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_divide(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor divide(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_divide_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_divide_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor divide(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_divide_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_divide_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& divide_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_divide_inplace>(input, other.handle());
+  return detail::checked(input, tsr_divide_inplace(input.handle(), other.handle()));
 }
 inline Tensor& divide_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_divide_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_divide_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& divide_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_divide_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_divide_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& divide_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_divide_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_divide_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& divide_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_divide_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_divide_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an error.
 inline Tensor floor_divide(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_floor_divide>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_floor_divide(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor floor_divide(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_floor_divide_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_floor_divide_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor floor_divide(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_floor_divide_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_floor_divide_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& floor_divide_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_floor_divide_inplace>(input, other.handle());
+  return detail::checked(input, tsr_floor_divide_inplace(input.handle(), other.handle()));
 }
 inline Tensor& floor_divide_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_floor_divide_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_floor_divide_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& floor_divide_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_floor_divide_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_floor_divide_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& floor_divide_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_floor_divide_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_floor_divide_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& floor_divide_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_floor_divide_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_floor_divide_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // Remainder with the sign of the divisor, as Python's %; an integer division by zero is an error.
 inline Tensor remainder(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_remainder>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_remainder(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor remainder(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_remainder_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_remainder_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor remainder(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_remainder_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_remainder_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& remainder_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_remainder_inplace>(input, other.handle());
+  return detail::checked(input, tsr_remainder_inplace(input.handle(), other.handle()));
 }
 inline Tensor& remainder_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_remainder_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_remainder_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& remainder_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_remainder_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_remainder_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& remainder_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_remainder_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_remainder_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& remainder_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_remainder_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_remainder_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // The first operand to the power of the second; a negative integer power of an integer is an error.
 inline Tensor pow(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_pow>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_pow(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor pow(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_pow_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_pow_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor pow(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_pow_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_pow_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& pow_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_pow_inplace>(input, other.handle());
+  return detail::checked(input, tsr_pow_inplace(input.handle(), other.handle()));
 }
 inline Tensor& pow_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_pow_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_pow_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& pow_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_pow_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_pow_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& pow_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_pow_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_pow_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& pow_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_pow_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_pow_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // The larger of two elements; NaN if one is NaN. Equal operands share the gradient.
 inline Tensor maximum(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_maximum>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_maximum(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor maximum(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_maximum_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_maximum_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& maximum_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_maximum_inplace>(input, other.handle());
+  return detail::checked(input, tsr_maximum_inplace(input.handle(), other.handle()));
 }
 inline Tensor& maximum_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_maximum_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_maximum_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& maximum_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_maximum_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_maximum_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& maximum_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_maximum_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_maximum_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // The smaller of two elements; NaN if one is NaN. Equal operands share the gradient.
 inline Tensor minimum(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_minimum>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_minimum(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor minimum(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_minimum_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_minimum_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& minimum_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_minimum_inplace>(input, other.handle());
+  return detail::checked(input, tsr_minimum_inplace(input.handle(), other.handle()));
 }
 inline Tensor& minimum_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_minimum_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_minimum_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& minimum_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_minimum_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_minimum_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& minimum_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_minimum_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_minimum_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // Angle of the point (other, input), in radians in [-pi, pi].
 inline Tensor atan2(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_atan2>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_atan2(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor atan2(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_atan2_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_atan2_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor atan2(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_atan2_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_atan2_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& atan2_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_atan2_inplace>(input, other.handle());
+  return detail::checked(input, tsr_atan2_inplace(input.handle(), other.handle()));
 }
 inline Tensor& atan2_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_atan2_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_atan2_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& atan2_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_atan2_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_atan2_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& atan2_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_atan2_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_atan2_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& atan2_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_atan2_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_atan2_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // sqrt(a a + b b) without overflow.
 inline Tensor hypot(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_hypot>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_hypot(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor hypot(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_hypot_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_hypot_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& hypot_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_hypot_inplace>(input, other.handle());
+  return detail::checked(input, tsr_hypot_inplace(input.handle(), other.handle()));
 }
 inline Tensor& hypot_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_hypot_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_hypot_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& hypot_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_hypot_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_hypot_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& hypot_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_hypot_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_hypot_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // Whether two elements are equal.
 inline Tensor equal(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_equal>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_equal(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor equal(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_equal_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_equal_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& equal_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_equal_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_equal_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_equal_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_equal_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // Whether two elements differ; NaN differs from everything.
 inline Tensor not_equal(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_not_equal>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_not_equal(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor not_equal(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_not_equal_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_not_equal_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& not_equal_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_not_equal_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_not_equal_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& not_equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_not_equal_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_not_equal_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // Whether the first element is below the second; complex is refused.
 inline Tensor less(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_less>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_less(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor less(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_less_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_less_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& less_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_less_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_less_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& less_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_less_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_less_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // Whether the first element is not above the second; complex is refused.
 inline Tensor less_equal(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_less_equal>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_less_equal(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor less_equal(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_less_equal_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_less_equal_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& less_equal_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_less_equal_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_less_equal_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& less_equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_less_equal_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_less_equal_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // Whether the first element is above the second; complex is refused.
 inline Tensor greater(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_greater>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_greater(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor greater(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_greater_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_greater_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& greater_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_greater_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_greater_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& greater_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_greater_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_greater_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // Whether the first element is not below the second; complex is refused.
 inline Tensor greater_equal(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_greater_equal>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_greater_equal(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor greater_equal(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_greater_equal_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_greater_equal_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& greater_equal_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_greater_equal_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_greater_equal_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& greater_equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_greater_equal_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_greater_equal_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // Logical and of two elements; a nonzero element is true.
 inline Tensor logical_and(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_logical_and>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_logical_and(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor logical_and(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_logical_and_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_logical_and_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& logical_and_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_logical_and_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_logical_and_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& logical_and_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_logical_and_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_logical_and_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // Logical or of two elements; a nonzero element is true.
 inline Tensor logical_or(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_logical_or>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_logical_or(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor logical_or(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_logical_or_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_logical_or_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& logical_or_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_logical_or_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_logical_or_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& logical_or_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_logical_or_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_logical_or_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // Logical xor of two elements; a nonzero element is true.
 inline Tensor logical_xor(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_logical_xor>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_logical_xor(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor logical_xor(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_logical_xor_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_logical_xor_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& logical_xor_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_logical_xor_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_logical_xor_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& logical_xor_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_logical_xor_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_logical_xor_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // Bitwise and of two integers or bools; floating dtypes are refused.
 inline Tensor bitwise_and(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_bitwise_and>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_and(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor bitwise_and(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_bitwise_and_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_and_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& bitwise_and_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_bitwise_and_inplace>(input, other.handle());
+  return detail::checked(input, tsr_bitwise_and_inplace(input.handle(), other.handle()));
 }
 inline Tensor& bitwise_and_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_bitwise_and_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_bitwise_and_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& bitwise_and_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_bitwise_and_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_bitwise_and_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& bitwise_and_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_bitwise_and_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_bitwise_and_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // Bitwise or of two integers or bools; floating dtypes are refused.
 inline Tensor bitwise_or(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_bitwise_or>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_or(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor bitwise_or(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_bitwise_or_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_or_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& bitwise_or_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_bitwise_or_inplace>(input, other.handle());
+  return detail::checked(input, tsr_bitwise_or_inplace(input.handle(), other.handle()));
 }
 inline Tensor& bitwise_or_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_bitwise_or_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_bitwise_or_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& bitwise_or_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_bitwise_or_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_bitwise_or_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& bitwise_or_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_bitwise_or_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_bitwise_or_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // Bitwise xor of two integers or bools; floating dtypes are refused.
 inline Tensor bitwise_xor(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_bitwise_xor>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_xor(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor bitwise_xor(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_bitwise_xor_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_xor_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& bitwise_xor_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_bitwise_xor_inplace>(input, other.handle());
+  return detail::checked(input, tsr_bitwise_xor_inplace(input.handle(), other.handle()));
 }
 inline Tensor& bitwise_xor_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_bitwise_xor_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_bitwise_xor_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_bitwise_xor_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_bitwise_xor_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_bitwise_xor_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_bitwise_xor_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // ---- Ops: further binary ones, elementwise ----
 
 // The magnitude of the first operand with the sign of the second, also that of -0 and NaN.
 inline Tensor copysign(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_copysign>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_copysign(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor copysign(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_copysign_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_copysign_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor copysign(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_copysign_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_copysign_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& copysign_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_copysign_inplace>(input, other.handle());
+  return detail::checked(input, tsr_copysign_inplace(input.handle(), other.handle()));
 }
 inline Tensor& copysign_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_copysign_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_copysign_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& copysign_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_copysign_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_copysign_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& copysign_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_copysign_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_copysign_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& copysign_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_copysign_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_copysign_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // The number next to the first operand in the direction of the second; integers give the default
 // floating dtype.
 inline Tensor nextafter(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_nextafter>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_nextafter(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor nextafter(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_nextafter_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_nextafter_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor nextafter(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_nextafter_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_nextafter_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& nextafter_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_nextafter_inplace>(input, other.handle());
+  return detail::checked(input, tsr_nextafter_inplace(input.handle(), other.handle()));
 }
 inline Tensor& nextafter_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_nextafter_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_nextafter_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& nextafter_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_nextafter_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_nextafter_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& nextafter_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_nextafter_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_nextafter_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& nextafter_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_nextafter_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_nextafter_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // log(exp(a) + exp(b)) without overflow.
 inline Tensor logaddexp(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_logaddexp>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_logaddexp(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor logaddexp(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_logaddexp_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_logaddexp_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& logaddexp_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_logaddexp_inplace>(input, other.handle());
+  return detail::checked(input, tsr_logaddexp_inplace(input.handle(), other.handle()));
 }
 inline Tensor& logaddexp_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_logaddexp_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_logaddexp_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& logaddexp_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_logaddexp_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_logaddexp_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& logaddexp_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_logaddexp_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_logaddexp_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // log2(2**a + 2**b) without overflow.
 inline Tensor logaddexp2(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_logaddexp2>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_logaddexp2(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor logaddexp2(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_logaddexp2_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_logaddexp2_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& logaddexp2_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_logaddexp2_inplace>(input, other.handle());
+  return detail::checked(input, tsr_logaddexp2_inplace(input.handle(), other.handle()));
 }
 inline Tensor& logaddexp2_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_logaddexp2_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_logaddexp2_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& logaddexp2_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_logaddexp2_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_logaddexp2_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& logaddexp2_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_logaddexp2_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_logaddexp2_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 
 // a log(b), 0 where a is 0, also at b = 0; NaN where b is NaN.
 inline Tensor xlogy(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_xlogy>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_xlogy(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor xlogy(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_xlogy_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_xlogy_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor xlogy(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_xlogy_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_xlogy_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& xlogy_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_xlogy_inplace>(input, other.handle());
+  return detail::checked(input, tsr_xlogy_inplace(input.handle(), other.handle()));
 }
 inline Tensor& xlogy_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_xlogy_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_xlogy_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& xlogy_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_xlogy_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_xlogy_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& xlogy_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_xlogy_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_xlogy_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& xlogy_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_xlogy_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_xlogy_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // 0 below 0, 1 above 0, the second operand at 0; NaN stays.
 inline Tensor heaviside(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_heaviside>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_heaviside(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor heaviside(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_heaviside_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_heaviside_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor heaviside(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_heaviside_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_heaviside_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& heaviside_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_heaviside_inplace>(input, other.handle());
+  return detail::checked(input, tsr_heaviside_inplace(input.handle(), other.handle()));
 }
 inline Tensor& heaviside_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_heaviside_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_heaviside_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& heaviside_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_heaviside_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_heaviside_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& heaviside_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_heaviside_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_heaviside_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& heaviside_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_heaviside_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_heaviside_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // a 2**b, rounded once.
 inline Tensor ldexp(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_ldexp>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_ldexp(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor ldexp(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_ldexp_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_ldexp_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor ldexp(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_ldexp_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_ldexp_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& ldexp_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_ldexp_inplace>(input, other.handle());
+  return detail::checked(input, tsr_ldexp_inplace(input.handle(), other.handle()));
 }
 inline Tensor& ldexp_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_ldexp_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_ldexp_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& ldexp_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_ldexp_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_ldexp_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& ldexp_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_ldexp_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_ldexp_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& ldexp_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_ldexp_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_ldexp_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // Remainder with the sign of the dividend, as C's fmod; an integer division by zero is an error.
 inline Tensor fmod(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_fmod>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_fmod(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor fmod(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_fmod_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_fmod_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor fmod(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_fmod_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_fmod_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fmod_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_fmod_inplace>(input, other.handle());
+  return detail::checked(input, tsr_fmod_inplace(input.handle(), other.handle()));
 }
 inline Tensor& fmod_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_fmod_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_fmod_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& fmod_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_fmod_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_fmod_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& fmod_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_fmod_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_fmod_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& fmod_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_fmod_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_fmod_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // The larger of two elements; a number wins over NaN. Of equal operands the first gets the
 // gradient.
 inline Tensor fmax(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_fmax>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_fmax(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor fmax(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_fmax_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_fmax_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fmax_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_fmax_inplace>(input, other.handle());
+  return detail::checked(input, tsr_fmax_inplace(input.handle(), other.handle()));
 }
 inline Tensor& fmax_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_fmax_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_fmax_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& fmax_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_fmax_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_fmax_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& fmax_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_fmax_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_fmax_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // The smaller of two elements; a number wins over NaN. Of equal operands the first gets the
 // gradient.
 inline Tensor fmin(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_fmin>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_fmin(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor fmin(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_fmin_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_fmin_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fmin_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_fmin_inplace>(input, other.handle());
+  return detail::checked(input, tsr_fmin_inplace(input.handle(), other.handle()));
 }
 inline Tensor& fmin_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_fmin_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_fmin_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& fmin_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_fmin_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_fmin_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& fmin_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_fmin_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_fmin_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // Greatest common divisor of two integers, not negative; 0 of two zeros.
 inline Tensor gcd(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_gcd>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_gcd(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor gcd(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_gcd_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_gcd_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& gcd_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_gcd_inplace>(input, other.handle());
+  return detail::checked(input, tsr_gcd_inplace(input.handle(), other.handle()));
 }
 inline Tensor& gcd_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_gcd_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_gcd_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& gcd_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_gcd_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_gcd_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& gcd_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_gcd_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_gcd_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // Least common multiple of two integers, not negative; 0 where one is 0.
 inline Tensor lcm(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_lcm>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_lcm(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor lcm(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_lcm_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_lcm_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& lcm_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_lcm_inplace>(input, other.handle());
+  return detail::checked(input, tsr_lcm_inplace(input.handle(), other.handle()));
 }
 inline Tensor& lcm_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_lcm_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_lcm_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& lcm_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_lcm_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_lcm_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& lcm_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_lcm_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_lcm_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 
 // The first operand shifted by as many bits as the second says, bits beyond the dtype lost;
 // integers only.
 inline Tensor bitwise_left_shift(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_bitwise_left_shift>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_left_shift(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor bitwise_left_shift(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_bitwise_left_shift_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_left_shift_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor bitwise_left_shift(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_bitwise_left_shift_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_left_shift_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& bitwise_left_shift_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_bitwise_left_shift_inplace>(input, other.handle());
+  return detail::checked(input, tsr_bitwise_left_shift_inplace(input.handle(), other.handle()));
 }
 inline Tensor& bitwise_left_shift_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_bitwise_left_shift_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_bitwise_left_shift_scalar_inplace(
+      input.handle(), other.number()));
 }
 inline Tensor& bitwise_left_shift_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_bitwise_left_shift_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_bitwise_left_shift_out(
+      input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& bitwise_left_shift_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_bitwise_left_shift_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_bitwise_left_shift_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& bitwise_left_shift_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_bitwise_left_shift_scalar_left_out>(
-      dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_bitwise_left_shift_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // The first operand shifted by as many bits as the second says, its sign kept; integers only.
 inline Tensor bitwise_right_shift(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_bitwise_right_shift>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_right_shift(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor bitwise_right_shift(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_bitwise_right_shift_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_right_shift_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor bitwise_right_shift(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_bitwise_right_shift_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bitwise_right_shift_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& bitwise_right_shift_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_bitwise_right_shift_inplace>(input, other.handle());
+  return detail::checked(input, tsr_bitwise_right_shift_inplace(input.handle(), other.handle()));
 }
 inline Tensor& bitwise_right_shift_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_bitwise_right_shift_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_bitwise_right_shift_scalar_inplace(
+      input.handle(), other.number()));
 }
 inline Tensor& bitwise_right_shift_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_bitwise_right_shift_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_bitwise_right_shift_out(
+      input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& bitwise_right_shift_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_bitwise_right_shift_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_bitwise_right_shift_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& bitwise_right_shift_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_bitwise_right_shift_scalar_left_out>(
-      dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_bitwise_right_shift_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // pow in float64, or in complex128.
 inline Tensor float_power(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_float_power>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_float_power(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor float_power(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_float_power_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_float_power_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor float_power(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_float_power_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_float_power_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& float_power_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_float_power_inplace>(input, other.handle());
+  return detail::checked(input, tsr_float_power_inplace(input.handle(), other.handle()));
 }
 inline Tensor& float_power_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_float_power_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_float_power_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& float_power_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_float_power_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_float_power_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& float_power_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_float_power_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_float_power_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& float_power_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_float_power_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_float_power_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // Quotient rounded as the mode says; integers stay integers unless it is none.
 inline Tensor divide_rounded(
     const Tensor& input, const Tensor& other, std::string_view rounding_mode = "none") {
-  return detail::one<tsr_divide_rounded>(
-      input.handle(), other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+  tsr_tensor out = nullptr;
+  check(tsr_divide_rounded(
+      input.handle(), other.handle(), rounding_mode.data(), detail::length(rounding_mode), &out));
+  return Tensor::take(out);
 }
 inline Tensor divide_rounded(
     const Tensor& input, const Scalar& other, std::string_view rounding_mode = "none") {
-  return detail::one<tsr_divide_rounded_scalar>(
-      input.handle(), other.number(), rounding_mode.data(), detail::length(rounding_mode));
+  tsr_tensor out = nullptr;
+  check(tsr_divide_rounded_scalar(
+      input.handle(), other.number(), rounding_mode.data(), detail::length(rounding_mode), &out));
+  return Tensor::take(out);
 }
 inline Tensor divide_rounded(
     const Scalar& input, const Tensor& other, std::string_view rounding_mode = "none") {
-  return detail::one<tsr_divide_rounded_scalar_left>(
-      input.number(), other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+  tsr_tensor out = nullptr;
+  check(tsr_divide_rounded_scalar_left(
+      input.number(), other.handle(), rounding_mode.data(), detail::length(rounding_mode), &out));
+  return Tensor::take(out);
 }
 inline Tensor& divide_rounded_(
     Tensor& input, const Tensor& other, std::string_view rounding_mode = "none") {
-  return detail::changed<tsr_divide_rounded_inplace>(
-      input, other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+  return detail::checked(input, tsr_divide_rounded_inplace(
+      input.handle(), other.handle(), rounding_mode.data(), detail::length(rounding_mode)));
 }
 inline Tensor& divide_rounded_(
     Tensor& input, const Scalar& other, std::string_view rounding_mode = "none") {
-  return detail::changed<tsr_divide_rounded_scalar_inplace>(
-      input, other.number(), rounding_mode.data(), detail::length(rounding_mode));
+  return detail::checked(input, tsr_divide_rounded_scalar_inplace(
+      input.handle(), other.number(), rounding_mode.data(), detail::length(rounding_mode)));
 }
 inline Tensor& divide_rounded_out(
     Tensor& dst, const Tensor& input, const Tensor& other,
     std::string_view rounding_mode = "none") {
-  return detail::written<tsr_divide_rounded_out>(
-      dst, input.handle(), other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+  return detail::checked(dst, tsr_divide_rounded_out(
+      input.handle(), other.handle(), rounding_mode.data(), detail::length(rounding_mode),
+      dst.handle()));
 }
 inline Tensor& divide_rounded_out(
     Tensor& dst, const Tensor& input, const Scalar& other,
     std::string_view rounding_mode = "none") {
-  return detail::written<tsr_divide_rounded_scalar_out>(
-      dst, input.handle(), other.number(), rounding_mode.data(), detail::length(rounding_mode));
+  return detail::checked(dst, tsr_divide_rounded_scalar_out(
+      input.handle(), other.number(), rounding_mode.data(), detail::length(rounding_mode),
+      dst.handle()));
 }
 inline Tensor& divide_rounded_out(
     Tensor& dst, const Scalar& input, const Tensor& other,
     std::string_view rounding_mode = "none") {
-  return detail::written<tsr_divide_rounded_scalar_left_out>(
-      dst, input.number(), other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+  return detail::checked(dst, tsr_divide_rounded_scalar_left_out(
+      input.number(), other.handle(), rounding_mode.data(), detail::length(rounding_mode),
+      dst.handle()));
 }
 
 // The Hurwitz zeta function of the order s and q; no derivative towards s.
 inline Tensor zeta(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_zeta>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_zeta(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor zeta(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_zeta_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_zeta_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor zeta(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_zeta_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_zeta_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& zeta_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_zeta_inplace>(input, other.handle());
+  return detail::checked(input, tsr_zeta_inplace(input.handle(), other.handle()));
 }
 inline Tensor& zeta_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_zeta_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_zeta_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& zeta_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_zeta_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_zeta_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& zeta_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_zeta_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_zeta_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& zeta_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_zeta_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_zeta_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // The regularised lower incomplete gamma function of a and x; no derivative towards a.
 inline Tensor igamma(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_igamma>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_igamma(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor igamma(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_igamma_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_igamma_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor igamma(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_igamma_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_igamma_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& igamma_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_igamma_inplace>(input, other.handle());
+  return detail::checked(input, tsr_igamma_inplace(input.handle(), other.handle()));
 }
 inline Tensor& igamma_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_igamma_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_igamma_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& igamma_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_igamma_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_igamma_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& igamma_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_igamma_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_igamma_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& igamma_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_igamma_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_igamma_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // The regularised upper incomplete gamma function of a and x, exact in its tail; no derivative
 // towards a.
 inline Tensor igammac(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_igammac>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_igammac(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor igammac(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_igammac_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_igammac_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor igammac(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_igammac_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_igammac_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& igammac_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_igammac_inplace>(input, other.handle());
+  return detail::checked(input, tsr_igammac_inplace(input.handle(), other.handle()));
 }
 inline Tensor& igammac_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_igammac_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_igammac_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& igammac_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_igammac_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_igammac_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& igammac_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_igammac_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_igammac_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& igammac_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_igammac_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_igammac_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // a log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN.
 inline Tensor xlog1py(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_xlog1py>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_xlog1py(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor xlog1py(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_xlog1py_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_xlog1py_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor xlog1py(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_xlog1py_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_xlog1py_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& xlog1py_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_xlog1py_inplace>(input, other.handle());
+  return detail::checked(input, tsr_xlog1py_inplace(input.handle(), other.handle()));
 }
 inline Tensor& xlog1py_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_xlog1py_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_xlog1py_scalar_inplace(input.handle(), other.number()));
 }
 inline Tensor& xlog1py_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_xlog1py_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_xlog1py_out(input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& xlog1py_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_xlog1py_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_xlog1py_scalar_out(input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& xlog1py_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_xlog1py_scalar_left_out>(dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_xlog1py_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // Whether |a - b| <= atol + rtol |b|, or a = b.
 inline Tensor isclose(
     const Tensor& input, const Tensor& other, double rtol = 1e-05, double atol = 1e-08,
     bool equal_nan = false) {
-  return detail::one<tsr_isclose>(input.handle(), other.handle(), rtol, atol, equal_nan);
+  tsr_tensor out = nullptr;
+  check(tsr_isclose(input.handle(), other.handle(), rtol, atol, equal_nan, &out));
+  return Tensor::take(out);
 }
 
 // Whether isclose holds for all elements.
 inline Tensor allclose(
     const Tensor& input, const Tensor& other, double rtol = 1e-05, double atol = 1e-08,
     bool equal_nan = false) {
-  return detail::one<tsr_allclose>(input.handle(), other.handle(), rtol, atol, equal_nan);
+  tsr_tensor out = nullptr;
+  check(tsr_allclose(input.handle(), other.handle(), rtol, atol, equal_nan, &out));
+  return Tensor::take(out);
 }
 
 // Whether both have one shape and equal elements; NaN equals nothing.
 inline Tensor array_equal(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_array_equal>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_array_equal(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Whether each element of the first operand stands in the second, of any shape; NaN stands in
 // nothing.
 inline Tensor isin(const Tensor& input, const Tensor& other, bool invert = false) {
-  return detail::one<tsr_isin>(input.handle(), other.handle(), invert);
+  tsr_tensor out = nullptr;
+  check(tsr_isin(input.handle(), other.handle(), invert, &out));
+  return Tensor::take(out);
 }
 inline Tensor isin(const Tensor& input, const Scalar& other, bool invert = false) {
-  return detail::one<tsr_isin_scalar>(input.handle(), other.number(), invert);
+  tsr_tensor out = nullptr;
+  check(tsr_isin_scalar(input.handle(), other.number(), invert, &out));
+  return Tensor::take(out);
 }
 inline Tensor isin(const Scalar& input, const Tensor& other, bool invert = false) {
-  return detail::one<tsr_isin_scalar_left>(input.number(), other.handle(), invert);
+  tsr_tensor out = nullptr;
+  check(tsr_isin_scalar_left(input.number(), other.handle(), invert, &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: reductions ----
@@ -2229,221 +3005,262 @@ inline Tensor isin(const Scalar& input, const Tensor& other, bool invert = false
 inline Tensor sum(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_sum>(
-      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_sum(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& sum_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_sum_out>(
-      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  return detail::checked(dst, tsr_sum_out(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
 }
 
 // Sum over axes; NaN counts as 0, also in its gradient.
 inline Tensor nansum(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_nansum>(
-      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_nansum(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& nansum_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_nansum_out>(
-      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  return detail::checked(dst, tsr_nansum_out(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
 }
 
 // Product over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64.
 inline Tensor prod(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_prod>(
-      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_prod(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& prod_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_prod_out>(
-      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  return detail::checked(dst, tsr_prod_out(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
 }
 
 // Arithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to.
 inline Tensor mean(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_mean>(
-      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_mean(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& mean_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_mean_out>(
-      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  return detail::checked(dst, tsr_mean_out(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
 }
 
 // Variance over axes, the mean squared distance from the mean; floating dtypes.
 inline Tensor var(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0,
     bool keepdims = false) {
-  return detail::one<tsr_var>(input.handle(), axes.data(), axes.size(), correction, keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_var(input.handle(), axes.data(), axes.size(), correction, keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& var_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     double correction = 0.0, bool keepdims = false) {
-  return detail::written<tsr_var_out>(
-      dst, input.handle(), axes.data(), axes.size(), correction, keepdims);
+  return detail::checked(dst, tsr_var_out(
+      input.handle(), axes.data(), axes.size(), correction, keepdims, dst.handle()));
 }
 
 // Standard deviation over axes, the root of the variance; floating dtypes.
 inline Tensor std(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0,
     bool keepdims = false) {
-  return detail::one<tsr_std>(input.handle(), axes.data(), axes.size(), correction, keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_std(input.handle(), axes.data(), axes.size(), correction, keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& std_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     double correction = 0.0, bool keepdims = false) {
-  return detail::written<tsr_std_out>(
-      dst, input.handle(), axes.data(), axes.size(), correction, keepdims);
+  return detail::checked(dst, tsr_std_out(
+      input.handle(), axes.data(), axes.size(), correction, keepdims, dst.handle()));
 }
 
 // Largest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
 inline Tensor max(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_max>(input.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_max(input.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& max_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_max_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
+  return detail::checked(dst, tsr_max_out(
+      input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
 }
 
 // Smallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
 inline Tensor min(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_min>(input.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_min(input.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& min_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_min_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
+  return detail::checked(dst, tsr_min_out(
+      input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
 }
 
 // Largest element over axes, another name of max.
 inline Tensor amax(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_amax>(input.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_amax(input.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& amax_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_amax_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
+  return detail::checked(dst, tsr_amax_out(
+      input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
 }
 
 // Smallest element over axes, another name of min.
 inline Tensor amin(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_amin>(input.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_amin(input.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& amin_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_amin_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
+  return detail::checked(dst, tsr_amin_out(
+      input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
 }
 
 // Position of the first largest element, as int64; real dtypes.
 inline Tensor argmax(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_argmax>(input.handle(), axis.value_or(tsr_none()), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_argmax(input.handle(), axis.value_or(tsr_none()), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& argmax_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_argmax_out>(dst, input.handle(), axis.value_or(tsr_none()), keepdims);
+  return detail::checked(dst, tsr_argmax_out(
+      input.handle(), axis.value_or(tsr_none()), keepdims, dst.handle()));
 }
 
 // Position of the first smallest element, as int64; real dtypes.
 inline Tensor argmin(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_argmin>(input.handle(), axis.value_or(tsr_none()), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_argmin(input.handle(), axis.value_or(tsr_none()), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& argmin_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_argmin_out>(dst, input.handle(), axis.value_or(tsr_none()), keepdims);
+  return detail::checked(dst, tsr_argmin_out(
+      input.handle(), axis.value_or(tsr_none()), keepdims, dst.handle()));
 }
 
 // Whether any element over axes is not zero.
 inline Tensor any(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_any>(input.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_any(input.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& any_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_any_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
+  return detail::checked(dst, tsr_any_out(
+      input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
 }
 
 // Whether all elements over axes are not zero.
 inline Tensor all(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_all>(input.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_all(input.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& all_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_all_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
+  return detail::checked(dst, tsr_all_out(
+      input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
 }
 
 // Number of elements over axes that are not zero, as int64.
 inline Tensor count_nonzero(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_count_nonzero>(input.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_count_nonzero(input.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& count_nonzero_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_count_nonzero_out>(
-      dst, input.handle(), axes.data(), axes.size(), keepdims);
+  return detail::checked(dst, tsr_count_nonzero_out(
+      input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
 }
 
 // Logarithm of the sum of exponentials over axes, without overflow; real dtypes.
 inline Tensor logsumexp(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_logsumexp>(input.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_logsumexp(input.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& logsumexp_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_logsumexp_out>(
-      dst, input.handle(), axes.data(), axes.size(), keepdims);
+  return detail::checked(dst, tsr_logsumexp_out(
+      input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
 }
 
 // Norm of the elements over axes; floating and complex dtypes, the result is real.
 inline Tensor vector_norm(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     double ord = 2.0) {
-  return detail::one<tsr_vector_norm>(input.handle(), axes.data(), axes.size(), keepdims, ord);
+  tsr_tensor out = nullptr;
+  check(tsr_vector_norm(input.handle(), axes.data(), axes.size(), keepdims, ord, &out));
+  return Tensor::take(out);
 }
 inline Tensor& vector_norm_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, double ord = 2.0) {
-  return detail::written<tsr_vector_norm_out>(
-      dst, input.handle(), axes.data(), axes.size(), keepdims, ord);
+  return detail::checked(dst, tsr_vector_norm_out(
+      input.handle(), axes.data(), axes.size(), keepdims, ord, dst.handle()));
 }
 
 // Sums of the first 1, 2, ... elements along an axis; dtypes as in sum.
 inline Tensor cumulative_sum(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
-  return detail::one<tsr_cumulative_sum>(
-      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial);
+  tsr_tensor out = nullptr;
+  check(tsr_cumulative_sum(
+      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial, &out));
+  return Tensor::take(out);
 }
 inline Tensor& cumulative_sum_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
-  return detail::written<tsr_cumulative_sum_out>(
-      dst, input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial);
+  return detail::checked(dst, tsr_cumulative_sum_out(
+      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial,
+      dst.handle()));
 }
 
 // ---- Ops: scans and differences ----
@@ -2452,14 +3269,17 @@ inline Tensor& cumulative_sum_out(
 inline Tensor cumulative_prod(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
-  return detail::one<tsr_cumulative_prod>(
-      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial);
+  tsr_tensor out = nullptr;
+  check(tsr_cumulative_prod(
+      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial, &out));
+  return Tensor::take(out);
 }
 inline Tensor& cumulative_prod_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
-  return detail::written<tsr_cumulative_prod_out>(
-      dst, input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial);
+  return detail::checked(dst, tsr_cumulative_prod_out(
+      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial,
+      dst.handle()));
 }
 
 // The largest of the first 1, 2, ... elements along an axis, and where the last that equals it
@@ -2494,44 +3314,54 @@ inline void cummin_out(Tensor& values_dst, Tensor& indices_dst, const Tensor& in
 
 // Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow.
 inline Tensor logcumsumexp(const Tensor& input, int64_t axis) {
-  return detail::one<tsr_logcumsumexp>(input.handle(), axis);
+  tsr_tensor out = nullptr;
+  check(tsr_logcumsumexp(input.handle(), axis, &out));
+  return Tensor::take(out);
 }
 inline Tensor& logcumsumexp_out(Tensor& dst, const Tensor& input, int64_t axis) {
-  return detail::written<tsr_logcumsumexp_out>(dst, input.handle(), axis);
+  return detail::checked(dst, tsr_logcumsumexp_out(input.handle(), axis, dst.handle()));
 }
 
 // The differences of neighbours along an axis, taken n times; whether neighbours differ for bool.
 inline Tensor diff(
     const Tensor& input, int64_t n = 1, int64_t axis = -1, const Tensor& prepend = {},
     const Tensor& append = {}) {
-  return detail::one<tsr_diff>(input.handle(), n, axis, prepend.handle(), append.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_diff(input.handle(), n, axis, prepend.handle(), append.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& diff_out(
     Tensor& dst, const Tensor& input, int64_t n = 1, int64_t axis = -1, const Tensor& prepend = {},
     const Tensor& append = {}) {
-  return detail::written<tsr_diff_out>(
-      dst, input.handle(), n, axis, prepend.handle(), append.handle());
+  return detail::checked(dst, tsr_diff_out(
+      input.handle(), n, axis, prepend.handle(), append.handle(), dst.handle()));
 }
 
 // The area under the line through points, along an axis; integers become the default floating
 // dtype.
 inline Tensor trapezoid(
     const Tensor& input, const Tensor& x = {}, double dx = 1.0, int64_t axis = -1) {
-  return detail::one<tsr_trapezoid>(input.handle(), x.handle(), dx, axis);
+  tsr_tensor out = nullptr;
+  check(tsr_trapezoid(input.handle(), x.handle(), dx, axis, &out));
+  return Tensor::take(out);
 }
 inline Tensor& trapezoid_out(
     Tensor& dst, const Tensor& input, const Tensor& x = {}, double dx = 1.0, int64_t axis = -1) {
-  return detail::written<tsr_trapezoid_out>(dst, input.handle(), x.handle(), dx, axis);
+  return detail::checked(dst, tsr_trapezoid_out(
+      input.handle(), x.handle(), dx, axis, dst.handle()));
 }
 
 // The areas under the line through points up to the second, third, ... of them.
 inline Tensor cumulative_trapezoid(
     const Tensor& input, const Tensor& x = {}, double dx = 1.0, int64_t axis = -1) {
-  return detail::one<tsr_cumulative_trapezoid>(input.handle(), x.handle(), dx, axis);
+  tsr_tensor out = nullptr;
+  check(tsr_cumulative_trapezoid(input.handle(), x.handle(), dx, axis, &out));
+  return Tensor::take(out);
 }
 inline Tensor& cumulative_trapezoid_out(
     Tensor& dst, const Tensor& input, const Tensor& x = {}, double dx = 1.0, int64_t axis = -1) {
-  return detail::written<tsr_cumulative_trapezoid_out>(dst, input.handle(), x.handle(), dx, axis);
+  return detail::checked(dst, tsr_cumulative_trapezoid_out(
+      input.handle(), x.handle(), dx, axis, dst.handle()));
 }
 
 // ---- Ops: statistics ----
@@ -2541,14 +3371,15 @@ inline Tensor& cumulative_trapezoid_out(
 inline Tensor nanmean(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_nanmean>(
-      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_nanmean(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& nanmean_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_nanmean_out>(
-      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  return detail::checked(dst, tsr_nanmean_out(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
 }
 
 // The smallest and the largest element over axes; NaN wins; equal ones share the gradient; real
@@ -2649,35 +3480,40 @@ inline void min_with_indices_out(
 inline Tensor norm(
     const Tensor& input, double p = 2.0, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_norm>(
-      input.handle(), p, axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_norm(input.handle(), p, axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& norm_out(
     Tensor& dst, const Tensor& input, double p = 2.0, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_norm_out>(
-      dst, input.handle(), p, axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  return detail::checked(dst, tsr_norm_out(
+      input.handle(), p, axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
 }
 
 // Norm of the difference of two tensors, which broadcast; floating and complex dtypes.
 inline Tensor dist(const Tensor& input, const Tensor& other, double p = 2.0) {
-  return detail::one<tsr_dist>(input.handle(), other.handle(), p);
+  tsr_tensor out = nullptr;
+  check(tsr_dist(input.handle(), other.handle(), p, &out));
+  return Tensor::take(out);
 }
 inline Tensor& dist_out(Tensor& dst, const Tensor& input, const Tensor& other, double p = 2.0) {
-  return detail::written<tsr_dist_out>(dst, input.handle(), other.handle(), p);
+  return detail::checked(dst, tsr_dist_out(input.handle(), other.handle(), p, dst.handle()));
 }
 
 // The input with the slices whose norm is more than max_norm scaled down to it; floating and
 // complex dtypes.
 inline Tensor renorm(const Tensor& input, double p, int64_t axis, double max_norm) {
-  return detail::one<tsr_renorm>(input.handle(), p, axis, max_norm);
+  tsr_tensor out = nullptr;
+  check(tsr_renorm(input.handle(), p, axis, max_norm, &out));
+  return Tensor::take(out);
 }
 inline Tensor& renorm_(Tensor& input, double p, int64_t axis, double max_norm) {
-  return detail::changed<tsr_renorm_inplace>(input, p, axis, max_norm);
+  return detail::checked(input, tsr_renorm_inplace(input.handle(), p, axis, max_norm));
 }
 inline Tensor& renorm_out(
     Tensor& dst, const Tensor& input, double p, int64_t axis, double max_norm) {
-  return detail::written<tsr_renorm_out>(dst, input.handle(), p, axis, max_norm);
+  return detail::checked(dst, tsr_renorm_out(input.handle(), p, axis, max_norm, dst.handle()));
 }
 
 // The k-th smallest element along an axis and its position; NaN counts as largest; real dtypes.
@@ -2701,25 +3537,30 @@ inline void kthvalue_out(
 // the gradient; real dtypes.
 inline Tensor median(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_median>(input.handle(), axis.value_or(tsr_none()), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_median(input.handle(), axis.value_or(tsr_none()), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& median_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_median_out>(dst, input.handle(), axis.value_or(tsr_none()), keepdims);
+  return detail::checked(dst, tsr_median_out(
+      input.handle(), axis.value_or(tsr_none()), keepdims, dst.handle()));
 }
 
 // The lower of the two middle elements that are numbers; without an axis equal ones share the
 // gradient; real dtypes.
 inline Tensor nanmedian(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_nanmedian>(input.handle(), axis.value_or(tsr_none()), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_nanmedian(input.handle(), axis.value_or(tsr_none()), keepdims, &out));
+  return Tensor::take(out);
 }
 inline Tensor& nanmedian_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false) {
-  return detail::written<tsr_nanmedian_out>(
-      dst, input.handle(), axis.value_or(tsr_none()), keepdims);
+  return detail::checked(dst, tsr_nanmedian_out(
+      input.handle(), axis.value_or(tsr_none()), keepdims, dst.handle()));
 }
 
 // The lower of the two middle elements along an axis, or the first NaN, and its position; real
@@ -2779,30 +3620,34 @@ inline void mode_out(
 inline Tensor quantile(
     const Tensor& input, const Tensor& q, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false, std::string_view interpolation = "linear") {
-  return detail::one<tsr_quantile>(
+  tsr_tensor out = nullptr;
+  check(tsr_quantile(
       input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
-      detail::length(interpolation));
+      detail::length(interpolation), &out));
+  return Tensor::take(out);
 }
 inline Tensor quantile(
     const Tensor& input, const Scalar& q, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false, std::string_view interpolation = "linear") {
-  return detail::one<tsr_quantile_scalar>(
+  tsr_tensor out = nullptr;
+  check(tsr_quantile_scalar(
       input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
-      detail::length(interpolation));
+      detail::length(interpolation), &out));
+  return Tensor::take(out);
 }
 inline Tensor& quantile_out(
     Tensor& dst, const Tensor& input, const Tensor& q, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false, std::string_view interpolation = "linear") {
-  return detail::written<tsr_quantile_out>(
-      dst, input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
-      detail::length(interpolation));
+  return detail::checked(dst, tsr_quantile_out(
+      input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation), dst.handle()));
 }
 inline Tensor& quantile_out(
     Tensor& dst, const Tensor& input, const Scalar& q, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false, std::string_view interpolation = "linear") {
-  return detail::written<tsr_quantile_scalar_out>(
-      dst, input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
-      detail::length(interpolation));
+  return detail::checked(dst, tsr_quantile_scalar_out(
+      input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation), dst.handle()));
 }
 
 // The numbers below which parts of the elements that are numbers lie, between two elements
@@ -2810,50 +3655,60 @@ inline Tensor& quantile_out(
 inline Tensor nanquantile(
     const Tensor& input, const Tensor& q, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false, std::string_view interpolation = "linear") {
-  return detail::one<tsr_nanquantile>(
+  tsr_tensor out = nullptr;
+  check(tsr_nanquantile(
       input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
-      detail::length(interpolation));
+      detail::length(interpolation), &out));
+  return Tensor::take(out);
 }
 inline Tensor nanquantile(
     const Tensor& input, const Scalar& q, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false, std::string_view interpolation = "linear") {
-  return detail::one<tsr_nanquantile_scalar>(
+  tsr_tensor out = nullptr;
+  check(tsr_nanquantile_scalar(
       input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
-      detail::length(interpolation));
+      detail::length(interpolation), &out));
+  return Tensor::take(out);
 }
 inline Tensor& nanquantile_out(
     Tensor& dst, const Tensor& input, const Tensor& q, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false, std::string_view interpolation = "linear") {
-  return detail::written<tsr_nanquantile_out>(
-      dst, input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
-      detail::length(interpolation));
+  return detail::checked(dst, tsr_nanquantile_out(
+      input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation), dst.handle()));
 }
 inline Tensor& nanquantile_out(
     Tensor& dst, const Tensor& input, const Scalar& q, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false, std::string_view interpolation = "linear") {
-  return detail::written<tsr_nanquantile_scalar_out>(
-      dst, input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
-      detail::length(interpolation));
+  return detail::checked(dst, tsr_nanquantile_scalar_out(
+      input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation), dst.handle()));
 }
 
 // The covariances of variables, 0-dim for one; integers become the default floating dtype.
 inline Tensor cov(
     const Tensor& input, double correction = 1.0, const Tensor& fweights = {},
     const Tensor& aweights = {}) {
-  return detail::one<tsr_cov>(input.handle(), correction, fweights.handle(), aweights.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_cov(input.handle(), correction, fweights.handle(), aweights.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& cov_out(
     Tensor& dst, const Tensor& input, double correction = 1.0, const Tensor& fweights = {},
     const Tensor& aweights = {}) {
-  return detail::written<tsr_cov_out>(
-      dst, input.handle(), correction, fweights.handle(), aweights.handle());
+  return detail::checked(dst, tsr_cov_out(
+      input.handle(), correction, fweights.handle(), aweights.handle(), dst.handle()));
 }
 
 // The correlations of variables, in [-1, 1], 0-dim for one; integers become the default floating
 // dtype.
-inline Tensor corrcoef(const Tensor& input) { return detail::one<tsr_corrcoef>(input.handle()); }
+inline Tensor corrcoef(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_corrcoef(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& corrcoef_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_corrcoef_out>(dst, input.handle());
+  return detail::checked(dst, tsr_corrcoef_out(input.handle(), dst.handle()));
 }
 
 // ---- Ops: linear algebra ----
@@ -2862,217 +3717,262 @@ inline Tensor& corrcoef_out(Tensor& dst, const Tensor& input) {
 // have the same dtype (DTYPE otherwise) and the same size in the contracted dimension (SHAPE
 // otherwise).
 inline Tensor matmul(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_matmul>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_matmul(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& matmul_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_matmul_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_matmul_out(input.handle(), other.handle(), dst.handle()));
 }
 
 // input weight^T + bias.
 inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
-  return detail::one<tsr_linear>(input.handle(), weight.handle(), bias.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_linear(input.handle(), weight.handle(), bias.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& linear_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
-  return detail::written<tsr_linear_out>(dst, input.handle(), weight.handle(), bias.handle());
+  return detail::checked(dst, tsr_linear_out(
+      input.handle(), weight.handle(), bias.handle(), dst.handle()));
 }
 
 // beta input + alpha mat1 mat2.
 inline Tensor addmm(
     const Tensor& input, const Tensor& mat1, const Tensor& mat2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::one<tsr_addmm>(input.handle(), mat1.handle(), mat2.handle(), beta, alpha);
+  tsr_tensor out = nullptr;
+  check(tsr_addmm(input.handle(), mat1.handle(), mat2.handle(), beta, alpha, &out));
+  return Tensor::take(out);
 }
 inline Tensor& addmm_(
     Tensor& input, const Tensor& mat1, const Tensor& mat2, double beta = 1.0, double alpha = 1.0) {
-  return detail::changed<tsr_addmm_inplace>(input, mat1.handle(), mat2.handle(), beta, alpha);
+  return detail::checked(input, tsr_addmm_inplace(
+      input.handle(), mat1.handle(), mat2.handle(), beta, alpha));
 }
 inline Tensor& addmm_out(
     Tensor& dst, const Tensor& input, const Tensor& mat1, const Tensor& mat2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::written<tsr_addmm_out>(
-      dst, input.handle(), mat1.handle(), mat2.handle(), beta, alpha);
+  return detail::checked(dst, tsr_addmm_out(
+      input.handle(), mat1.handle(), mat2.handle(), beta, alpha, dst.handle()));
 }
 
 // Matrix products of two batches of the same size, without broadcasting.
 inline Tensor bmm(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_bmm>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bmm(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& bmm_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_bmm_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_bmm_out(input.handle(), other.handle(), dst.handle()));
 }
 
 // The sum of the products of two vectors of the same size.
 inline Tensor dot(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_dot>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_dot(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& dot_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_dot_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_dot_out(input.handle(), other.handle(), dst.handle()));
 }
 
 // The products of each element of one vector with each element of the other.
 inline Tensor outer(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_outer>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_outer(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& outer_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_outer_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_outer_out(input.handle(), other.handle(), dst.handle()));
 }
 
 // ---- Ops: products of matrices and vectors ----
 
 // The product of two matrices, without the rank rules of matmul.
 inline Tensor mm(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_mm>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_mm(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& mm_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_mm_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_mm_out(input.handle(), other.handle(), dst.handle()));
 }
 
 // A matrix times a vector.
 inline Tensor mv(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_mv>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_mv(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& mv_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_mv_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_mv_out(input.handle(), other.handle(), dst.handle()));
 }
 
 // beta input + alpha mat vec.
 inline Tensor addmv(
     const Tensor& input, const Tensor& mat, const Tensor& vec, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::one<tsr_addmv>(input.handle(), mat.handle(), vec.handle(), beta, alpha);
+  tsr_tensor out = nullptr;
+  check(tsr_addmv(input.handle(), mat.handle(), vec.handle(), beta, alpha, &out));
+  return Tensor::take(out);
 }
 inline Tensor& addmv_(
     Tensor& input, const Tensor& mat, const Tensor& vec, double beta = 1.0, double alpha = 1.0) {
-  return detail::changed<tsr_addmv_inplace>(input, mat.handle(), vec.handle(), beta, alpha);
+  return detail::checked(input, tsr_addmv_inplace(
+      input.handle(), mat.handle(), vec.handle(), beta, alpha));
 }
 inline Tensor& addmv_out(
     Tensor& dst, const Tensor& input, const Tensor& mat, const Tensor& vec, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::written<tsr_addmv_out>(
-      dst, input.handle(), mat.handle(), vec.handle(), beta, alpha);
+  return detail::checked(dst, tsr_addmv_out(
+      input.handle(), mat.handle(), vec.handle(), beta, alpha, dst.handle()));
 }
 
 // beta input + alpha (the outer product of two vectors).
 inline Tensor addr(
     const Tensor& input, const Tensor& vec1, const Tensor& vec2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::one<tsr_addr>(input.handle(), vec1.handle(), vec2.handle(), beta, alpha);
+  tsr_tensor out = nullptr;
+  check(tsr_addr(input.handle(), vec1.handle(), vec2.handle(), beta, alpha, &out));
+  return Tensor::take(out);
 }
 inline Tensor& addr_(
     Tensor& input, const Tensor& vec1, const Tensor& vec2, double beta = 1.0, double alpha = 1.0) {
-  return detail::changed<tsr_addr_inplace>(input, vec1.handle(), vec2.handle(), beta, alpha);
+  return detail::checked(input, tsr_addr_inplace(
+      input.handle(), vec1.handle(), vec2.handle(), beta, alpha));
 }
 inline Tensor& addr_out(
     Tensor& dst, const Tensor& input, const Tensor& vec1, const Tensor& vec2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::written<tsr_addr_out>(
-      dst, input.handle(), vec1.handle(), vec2.handle(), beta, alpha);
+  return detail::checked(dst, tsr_addr_out(
+      input.handle(), vec1.handle(), vec2.handle(), beta, alpha, dst.handle()));
 }
 
 // beta input + alpha batch1 batch2, matrix by matrix.
 inline Tensor baddbmm(
     const Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::one<tsr_baddbmm>(input.handle(), batch1.handle(), batch2.handle(), beta, alpha);
+  tsr_tensor out = nullptr;
+  check(tsr_baddbmm(input.handle(), batch1.handle(), batch2.handle(), beta, alpha, &out));
+  return Tensor::take(out);
 }
 inline Tensor& baddbmm_(
     Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::changed<tsr_baddbmm_inplace>(input, batch1.handle(), batch2.handle(), beta, alpha);
+  return detail::checked(input, tsr_baddbmm_inplace(
+      input.handle(), batch1.handle(), batch2.handle(), beta, alpha));
 }
 inline Tensor& baddbmm_out(
     Tensor& dst, const Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::written<tsr_baddbmm_out>(
-      dst, input.handle(), batch1.handle(), batch2.handle(), beta, alpha);
+  return detail::checked(dst, tsr_baddbmm_out(
+      input.handle(), batch1.handle(), batch2.handle(), beta, alpha, dst.handle()));
 }
 
 // beta input + alpha (the sum of the products batch1 batch2).
 inline Tensor addbmm(
     const Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::one<tsr_addbmm>(input.handle(), batch1.handle(), batch2.handle(), beta, alpha);
+  tsr_tensor out = nullptr;
+  check(tsr_addbmm(input.handle(), batch1.handle(), batch2.handle(), beta, alpha, &out));
+  return Tensor::take(out);
 }
 inline Tensor& addbmm_(
     Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::changed<tsr_addbmm_inplace>(input, batch1.handle(), batch2.handle(), beta, alpha);
+  return detail::checked(input, tsr_addbmm_inplace(
+      input.handle(), batch1.handle(), batch2.handle(), beta, alpha));
 }
 inline Tensor& addbmm_out(
     Tensor& dst, const Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
     double alpha = 1.0) {
-  return detail::written<tsr_addbmm_out>(
-      dst, input.handle(), batch1.handle(), batch2.handle(), beta, alpha);
+  return detail::checked(dst, tsr_addbmm_out(
+      input.handle(), batch1.handle(), batch2.handle(), beta, alpha, dst.handle()));
 }
 
 // The sum of the products of two vectors of one size, the first conjugated.
 inline Tensor vdot(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_vdot>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_vdot(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& vdot_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_vdot_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_vdot_out(input.handle(), other.handle(), dst.handle()));
 }
 
 // The sum of the products along an axis, the first factor conjugated. The other axes broadcast;
 // this one has the same size in both.
 inline Tensor vecdot(const Tensor& input, const Tensor& other, int64_t axis = -1) {
-  return detail::one<tsr_vecdot>(input.handle(), other.handle(), axis);
+  tsr_tensor out = nullptr;
+  check(tsr_vecdot(input.handle(), other.handle(), axis, &out));
+  return Tensor::take(out);
 }
 inline Tensor& vecdot_out(
     Tensor& dst, const Tensor& input, const Tensor& other, int64_t axis = -1) {
-  return detail::written<tsr_vecdot_out>(dst, input.handle(), other.handle(), axis);
+  return detail::checked(dst, tsr_vecdot_out(input.handle(), other.handle(), axis, dst.handle()));
 }
 
 // The sums of products over the last axes, for all pairs of the other ones; a 0-dim operand scales.
 inline Tensor inner(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_inner>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_inner(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& inner_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_inner_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_inner_out(input.handle(), other.handle(), dst.handle()));
 }
 
 // The sums of products over pairs of axes; the axes that are left follow one another.
 inline Tensor tensordot(
     const Tensor& input, const Tensor& other, const IntList& input_axes,
     const IntList& other_axes) {
-  return detail::one<tsr_tensordot>(
+  tsr_tensor out = nullptr;
+  check(tsr_tensordot(
       input.handle(), other.handle(), input_axes.data(), input_axes.size(), other_axes.data(),
-      other_axes.size());
+      other_axes.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& tensordot_out(
     Tensor& dst, const Tensor& input, const Tensor& other, const IntList& input_axes,
     const IntList& other_axes) {
-  return detail::written<tsr_tensordot_out>(
-      dst, input.handle(), other.handle(), input_axes.data(), input_axes.size(), other_axes.data(),
-      other_axes.size());
+  return detail::checked(dst, tsr_tensordot_out(
+      input.handle(), other.handle(), input_axes.data(), input_axes.size(), other_axes.data(),
+      other_axes.size(), dst.handle()));
 }
 
 // The Kronecker product: every element of the input times the whole of the other.
 inline Tensor kron(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_kron>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_kron(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& kron_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_kron_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_kron_out(input.handle(), other.handle(), dst.handle()));
 }
 
 // The cross product of vectors of three numbers; shapes broadcast.
 inline Tensor cross(const Tensor& input, const Tensor& other, int64_t axis = -1) {
-  return detail::one<tsr_cross>(input.handle(), other.handle(), axis);
+  tsr_tensor out = nullptr;
+  check(tsr_cross(input.handle(), other.handle(), axis, &out));
+  return Tensor::take(out);
 }
 inline Tensor& cross_out(Tensor& dst, const Tensor& input, const Tensor& other, int64_t axis = -1) {
-  return detail::written<tsr_cross_out>(dst, input.handle(), other.handle(), axis);
+  return detail::checked(dst, tsr_cross_out(input.handle(), other.handle(), axis, dst.handle()));
 }
 
 // The sum of a diagonal of the last two axes; dtypes as sum.
 inline Tensor trace(
     const Tensor& input, int64_t offset = 0, std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_trace>(input.handle(), offset, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_trace(input.handle(), offset, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& trace_out(
     Tensor& dst, const Tensor& input, int64_t offset = 0,
     std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_trace_out>(dst, input.handle(), offset, detail::bits(dtype));
+  return detail::checked(dst, tsr_trace_out(
+      input.handle(), offset, detail::bits(dtype), dst.handle()));
 }
 
 // Sums of products over the axes that an equation names. A letter twice in one operand takes its
@@ -3082,43 +3982,51 @@ inline Tensor& trace_out(
 inline Tensor einsum(
     std::string_view equation, const TensorList& operands,
     const OptionalIntList& path = std::nullopt) {
-  return detail::one<tsr_einsum>(
+  tsr_tensor out = nullptr;
+  check(tsr_einsum(
       equation.data(), detail::length(equation), operands.data(), operands.size(), path.data(),
-      path.size());
+      path.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& einsum_out(
     Tensor& dst, std::string_view equation, const TensorList& operands,
     const OptionalIntList& path = std::nullopt) {
-  return detail::written<tsr_einsum_out>(
-      dst, equation.data(), detail::length(equation), operands.data(), operands.size(), path.data(),
-      path.size());
+  return detail::checked(dst, tsr_einsum_out(
+      equation.data(), detail::length(equation), operands.data(), operands.size(), path.data(),
+      path.size(), dst.handle()));
 }
 
 // The product of several matrices in the order of fewest multiplications.
 inline Tensor multi_dot(const TensorList& tensors) {
-  return detail::one<tsr_multi_dot>(tensors.data(), tensors.size());
+  tsr_tensor out = nullptr;
+  check(tsr_multi_dot(tensors.data(), tensors.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& multi_dot_out(Tensor& dst, const TensorList& tensors) {
-  return detail::written<tsr_multi_dot_out>(dst, tensors.data(), tensors.size());
+  return detail::checked(dst, tsr_multi_dot_out(tensors.data(), tensors.size(), dst.handle()));
 }
 
 // Square matrices times themselves n times; powers of the inverse for a negative n. LINALG for a
 // negative power of a singular matrix.
 inline Tensor matrix_power(const Tensor& input, int64_t n) {
-  return detail::one<tsr_matrix_power>(input.handle(), n);
+  tsr_tensor out = nullptr;
+  check(tsr_matrix_power(input.handle(), n, &out));
+  return Tensor::take(out);
 }
 inline Tensor& matrix_power_out(Tensor& dst, const Tensor& input, int64_t n) {
-  return detail::written<tsr_matrix_power_out>(dst, input.handle(), n);
+  return detail::checked(dst, tsr_matrix_power_out(input.handle(), n, dst.handle()));
 }
 
 // ---- Ops: factorizations of matrices ----
 
 // The lower triangular L with input = L L^H, or its adjoint when upper.
 inline Tensor cholesky(const Tensor& input, bool upper = false) {
-  return detail::one<tsr_cholesky>(input.handle(), upper);
+  tsr_tensor out = nullptr;
+  check(tsr_cholesky(input.handle(), upper, &out));
+  return Tensor::take(out);
 }
 inline Tensor& cholesky_out(Tensor& dst, const Tensor& input, bool upper = false) {
-  return detail::written<tsr_cholesky_out>(dst, input.handle(), upper);
+  return detail::checked(dst, tsr_cholesky_out(input.handle(), upper, dst.handle()));
 }
 
 // input = q r: orthonormal columns and an upper triangle. AUTOGRAD for a derivative of the complete
@@ -3155,9 +4063,13 @@ inline void svd_out(
 }
 
 // The singular values, descending.
-inline Tensor svdvals(const Tensor& input) { return detail::one<tsr_svdvals>(input.handle()); }
+inline Tensor svdvals(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_svdvals(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& svdvals_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_svdvals_out>(dst, input.handle());
+  return detail::checked(dst, tsr_svdvals_out(input.handle(), dst.handle()));
 }
 
 // Eigenvalues of Hermitian matrices, real and ascending, and eigenvectors as columns. LINALG for
@@ -3181,10 +4093,13 @@ inline void eigh_out(
 
 // The eigenvalues of Hermitian matrices, real and ascending.
 inline Tensor eigvalsh(const Tensor& input, std::string_view uplo = "L") {
-  return detail::one<tsr_eigvalsh>(input.handle(), uplo.data(), detail::length(uplo));
+  tsr_tensor out = nullptr;
+  check(tsr_eigvalsh(input.handle(), uplo.data(), detail::length(uplo), &out));
+  return Tensor::take(out);
 }
 inline Tensor& eigvalsh_out(Tensor& dst, const Tensor& input, std::string_view uplo = "L") {
-  return detail::written<tsr_eigvalsh_out>(dst, input.handle(), uplo.data(), detail::length(uplo));
+  return detail::checked(dst, tsr_eigvalsh_out(
+      input.handle(), uplo.data(), detail::length(uplo), dst.handle()));
 }
 
 // Eigenvalues of square matrices and eigenvectors of length 1 as columns, complex.
@@ -3201,17 +4116,23 @@ inline void eig_out(Tensor& eigenvalues_dst, Tensor& eigenvectors_dst, const Ten
 }
 
 // The eigenvalues of square matrices, complex.
-inline Tensor eigvals(const Tensor& input) { return detail::one<tsr_eigvals>(input.handle()); }
+inline Tensor eigvals(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_eigvals(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& eigvals_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_eigvals_out>(dst, input.handle());
+  return detail::checked(dst, tsr_eigvals_out(input.handle(), dst.handle()));
 }
 
 // The X with input X = other, for square matrices; batches broadcast. LINALG for a singular matrix.
 inline Tensor solve(const Tensor& input, const Tensor& other, bool left = true) {
-  return detail::one<tsr_solve>(input.handle(), other.handle(), left);
+  tsr_tensor out = nullptr;
+  check(tsr_solve(input.handle(), other.handle(), left, &out));
+  return Tensor::take(out);
 }
 inline Tensor& solve_out(Tensor& dst, const Tensor& input, const Tensor& other, bool left = true) {
-  return detail::written<tsr_solve_out>(dst, input.handle(), other.handle(), left);
+  return detail::checked(dst, tsr_solve_out(input.handle(), other.handle(), left, dst.handle()));
 }
 
 // The X with input X = other, for triangular matrices; batches broadcast. Zeros on the diagonal
@@ -3219,31 +4140,37 @@ inline Tensor& solve_out(Tensor& dst, const Tensor& input, const Tensor& other, 
 inline Tensor solve_triangular(
     const Tensor& input, const Tensor& other, bool upper, bool left = true,
     bool unitriangular = false) {
-  return detail::one<tsr_solve_triangular>(
-      input.handle(), other.handle(), upper, left, unitriangular);
+  tsr_tensor out = nullptr;
+  check(tsr_solve_triangular(input.handle(), other.handle(), upper, left, unitriangular, &out));
+  return Tensor::take(out);
 }
 inline Tensor& solve_triangular_out(
     Tensor& dst, const Tensor& input, const Tensor& other, bool upper, bool left = true,
     bool unitriangular = false) {
-  return detail::written<tsr_solve_triangular_out>(
-      dst, input.handle(), other.handle(), upper, left, unitriangular);
+  return detail::checked(dst, tsr_solve_triangular_out(
+      input.handle(), other.handle(), upper, left, unitriangular, dst.handle()));
 }
 
 // The X with A X = input for the matrix A that has this Cholesky factor.
 inline Tensor cholesky_solve(const Tensor& input, const Tensor& factor, bool upper = false) {
-  return detail::one<tsr_cholesky_solve>(input.handle(), factor.handle(), upper);
+  tsr_tensor out = nullptr;
+  check(tsr_cholesky_solve(input.handle(), factor.handle(), upper, &out));
+  return Tensor::take(out);
 }
 inline Tensor& cholesky_solve_out(
     Tensor& dst, const Tensor& input, const Tensor& factor, bool upper = false) {
-  return detail::written<tsr_cholesky_solve_out>(dst, input.handle(), factor.handle(), upper);
+  return detail::checked(dst, tsr_cholesky_solve_out(
+      input.handle(), factor.handle(), upper, dst.handle()));
 }
 
 // The inverse of the matrix that has this Cholesky factor.
 inline Tensor cholesky_inverse(const Tensor& input, bool upper = false) {
-  return detail::one<tsr_cholesky_inverse>(input.handle(), upper);
+  tsr_tensor out = nullptr;
+  check(tsr_cholesky_inverse(input.handle(), upper, &out));
+  return Tensor::take(out);
 }
 inline Tensor& cholesky_inverse_out(Tensor& dst, const Tensor& input, bool upper = false) {
-  return detail::written<tsr_cholesky_inverse_out>(dst, input.handle(), upper);
+  return detail::checked(dst, tsr_cholesky_inverse_out(input.handle(), upper, dst.handle()));
 }
 
 // The factors of input = P L U in one matrix, and the row exchanges (int32, counted from 1).
@@ -3277,46 +4204,61 @@ inline void lu_out(Tensor& p_dst, Tensor& l_dst, Tensor& u_dst, const Tensor& in
 inline Tensor lu_solve(
     const Tensor& input, const Tensor& pivots, const Tensor& other, bool left = true,
     bool adjoint = false) {
-  return detail::one<tsr_lu_solve>(input.handle(), pivots.handle(), other.handle(), left, adjoint);
+  tsr_tensor out = nullptr;
+  check(tsr_lu_solve(input.handle(), pivots.handle(), other.handle(), left, adjoint, &out));
+  return Tensor::take(out);
 }
 inline Tensor& lu_solve_out(
     Tensor& dst, const Tensor& input, const Tensor& pivots, const Tensor& other, bool left = true,
     bool adjoint = false) {
-  return detail::written<tsr_lu_solve_out>(
-      dst, input.handle(), pivots.handle(), other.handle(), left, adjoint);
+  return detail::checked(dst, tsr_lu_solve_out(
+      input.handle(), pivots.handle(), other.handle(), left, adjoint, dst.handle()));
 }
 
 // The inverse of square matrices. LINALG for a singular matrix.
-inline Tensor inv(const Tensor& input) { return detail::one<tsr_inv>(input.handle()); }
+inline Tensor inv(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_inv(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& inv_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_inv_out>(dst, input.handle());
+  return detail::checked(dst, tsr_inv_out(input.handle(), dst.handle()));
 }
 
 // The pseudo-inverse of Moore and Penrose.
 inline Tensor pinv(
     const Tensor& input, std::optional<double> rtol = std::nullopt, bool hermitian = false) {
-  return detail::one<tsr_pinv>(input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
+  tsr_tensor out = nullptr;
+  check(tsr_pinv(input.handle(), rtol.value_or(0), rtol.has_value(), hermitian, &out));
+  return Tensor::take(out);
 }
 inline Tensor& pinv_out(
     Tensor& dst, const Tensor& input, std::optional<double> rtol = std::nullopt,
     bool hermitian = false) {
-  return detail::written<tsr_pinv_out>(
-      dst, input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
+  return detail::checked(dst, tsr_pinv_out(
+      input.handle(), rtol.value_or(0), rtol.has_value(), hermitian, dst.handle()));
 }
 
 // As pinv, with tolerances in a tensor, which broadcasts to the batch of the matrices.
 inline Tensor pinv_by_rtol(const Tensor& input, const Tensor& rtol, bool hermitian = false) {
-  return detail::one<tsr_pinv_by_rtol>(input.handle(), rtol.handle(), hermitian);
+  tsr_tensor out = nullptr;
+  check(tsr_pinv_by_rtol(input.handle(), rtol.handle(), hermitian, &out));
+  return Tensor::take(out);
 }
 inline Tensor& pinv_by_rtol_out(
     Tensor& dst, const Tensor& input, const Tensor& rtol, bool hermitian = false) {
-  return detail::written<tsr_pinv_by_rtol_out>(dst, input.handle(), rtol.handle(), hermitian);
+  return detail::checked(dst, tsr_pinv_by_rtol_out(
+      input.handle(), rtol.handle(), hermitian, dst.handle()));
 }
 
 // The determinant of square matrices.
-inline Tensor det(const Tensor& input) { return detail::one<tsr_det>(input.handle()); }
+inline Tensor det(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_det(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& det_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_det_out>(dst, input.handle());
+  return detail::checked(dst, tsr_det_out(input.handle(), dst.handle()));
 }
 
 // The sign of the determinant and the logarithm of its size: 0 and -infinity for a singular matrix.
@@ -3333,9 +4275,13 @@ inline void slogdet_out(Tensor& sign_dst, Tensor& logabsdet_dst, const Tensor& i
 }
 
 // The logarithm of the determinant; NaN where that is real and negative.
-inline Tensor logdet(const Tensor& input) { return detail::one<tsr_logdet>(input.handle()); }
+inline Tensor logdet(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_logdet(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& logdet_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_logdet_out>(dst, input.handle());
+  return detail::checked(dst, tsr_logdet_out(input.handle(), dst.handle()));
 }
 
 // The X of least norm among those that minimise the norm of input X - other. The residuals are
@@ -3385,52 +4331,62 @@ inline void lstsq_solution_out(
 
 // The matrix exponential.
 inline Tensor matrix_exp(const Tensor& input) {
-  return detail::one<tsr_matrix_exp>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_matrix_exp(input.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& matrix_exp_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_matrix_exp_out>(dst, input.handle());
+  return detail::checked(dst, tsr_matrix_exp_out(input.handle(), dst.handle()));
 }
 
 // A norm of the matrices in the last two axes.
 inline Tensor matrix_norm(
     const Tensor& input, bool keepdims = false, std::string_view ord = "fro") {
-  return detail::one<tsr_matrix_norm>(input.handle(), keepdims, ord.data(), detail::length(ord));
+  tsr_tensor out = nullptr;
+  check(tsr_matrix_norm(input.handle(), keepdims, ord.data(), detail::length(ord), &out));
+  return Tensor::take(out);
 }
 inline Tensor& matrix_norm_out(
     Tensor& dst, const Tensor& input, bool keepdims = false, std::string_view ord = "fro") {
-  return detail::written<tsr_matrix_norm_out>(
-      dst, input.handle(), keepdims, ord.data(), detail::length(ord));
+  return detail::checked(dst, tsr_matrix_norm_out(
+      input.handle(), keepdims, ord.data(), detail::length(ord), dst.handle()));
 }
 
 // How many singular values are not 0 (int64).
 inline Tensor matrix_rank(
     const Tensor& input, std::optional<double> rtol = std::nullopt, bool hermitian = false) {
-  return detail::one<tsr_matrix_rank>(
-      input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
+  tsr_tensor out = nullptr;
+  check(tsr_matrix_rank(input.handle(), rtol.value_or(0), rtol.has_value(), hermitian, &out));
+  return Tensor::take(out);
 }
 inline Tensor& matrix_rank_out(
     Tensor& dst, const Tensor& input, std::optional<double> rtol = std::nullopt,
     bool hermitian = false) {
-  return detail::written<tsr_matrix_rank_out>(
-      dst, input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
+  return detail::checked(dst, tsr_matrix_rank_out(
+      input.handle(), rtol.value_or(0), rtol.has_value(), hermitian, dst.handle()));
 }
 
 // As matrix_rank, with tolerances in a tensor, which broadcasts to the batch of the matrices.
 inline Tensor matrix_rank_by_rtol(const Tensor& input, const Tensor& rtol, bool hermitian = false) {
-  return detail::one<tsr_matrix_rank_by_rtol>(input.handle(), rtol.handle(), hermitian);
+  tsr_tensor out = nullptr;
+  check(tsr_matrix_rank_by_rtol(input.handle(), rtol.handle(), hermitian, &out));
+  return Tensor::take(out);
 }
 inline Tensor& matrix_rank_by_rtol_out(
     Tensor& dst, const Tensor& input, const Tensor& rtol, bool hermitian = false) {
-  return detail::written<tsr_matrix_rank_by_rtol_out>(
-      dst, input.handle(), rtol.handle(), hermitian);
+  return detail::checked(dst, tsr_matrix_rank_by_rtol_out(
+      input.handle(), rtol.handle(), hermitian, dst.handle()));
 }
 
 // The norm of the matrix times that of its inverse; infinite for a singular one.
 inline Tensor cond(const Tensor& input, std::string_view p = "2") {
-  return detail::one<tsr_cond>(input.handle(), p.data(), detail::length(p));
+  tsr_tensor out = nullptr;
+  check(tsr_cond(input.handle(), p.data(), detail::length(p), &out));
+  return Tensor::take(out);
 }
 inline Tensor& cond_out(Tensor& dst, const Tensor& input, std::string_view p = "2") {
-  return detail::written<tsr_cond_out>(dst, input.handle(), p.data(), detail::length(p));
+  return detail::checked(dst, tsr_cond_out(
+      input.handle(), p.data(), detail::length(p), dst.handle()));
 }
 
 // The QR factorization in LAPACK's form: R and, below its diagonal, the reflectors of
@@ -3449,10 +4405,13 @@ inline void geqrf_out(Tensor& a_dst, Tensor& tau_dst, const Tensor& input) {
 
 // The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
 inline Tensor householder_product(const Tensor& input, const Tensor& tau) {
-  return detail::one<tsr_householder_product>(input.handle(), tau.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_householder_product(input.handle(), tau.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& householder_product_out(Tensor& dst, const Tensor& input, const Tensor& tau) {
-  return detail::written<tsr_householder_product_out>(dst, input.handle(), tau.handle());
+  return detail::checked(dst, tsr_householder_product_out(
+      input.handle(), tau.handle(), dst.handle()));
 }
 
 // The factors of input = L D L^T in one matrix, and LAPACK's row exchanges (int32), negative for
@@ -3491,13 +4450,15 @@ inline void ldl_factor_ex_out(
 // The X with A X = other for the matrix A that has these factors; no derivative towards these.
 inline Tensor ldl_solve(
     const Tensor& input, const Tensor& pivots, const Tensor& other, bool hermitian = false) {
-  return detail::one<tsr_ldl_solve>(input.handle(), pivots.handle(), other.handle(), hermitian);
+  tsr_tensor out = nullptr;
+  check(tsr_ldl_solve(input.handle(), pivots.handle(), other.handle(), hermitian, &out));
+  return Tensor::take(out);
 }
 inline Tensor& ldl_solve_out(
     Tensor& dst, const Tensor& input, const Tensor& pivots, const Tensor& other,
     bool hermitian = false) {
-  return detail::written<tsr_ldl_solve_out>(
-      dst, input.handle(), pivots.handle(), other.handle(), hermitian);
+  return detail::checked(dst, tsr_ldl_solve_out(
+      input.handle(), pivots.handle(), other.handle(), hermitian, dst.handle()));
 }
 
 // ---- Ops: distances of pairs ----
@@ -3508,13 +4469,17 @@ inline Tensor& ldl_solve_out(
 inline Tensor cdist(
     const Tensor& x1, const Tensor& x2, double p = 2.0,
     std::string_view compute_mode = "use_mm_for_euclid_dist_if_necessary") {
-  return detail::one<tsr_cdist>(
-      x1.handle(), x2.handle(), p, compute_mode.data(), detail::length(compute_mode));
+  tsr_tensor out = nullptr;
+  check(tsr_cdist(
+      x1.handle(), x2.handle(), p, compute_mode.data(), detail::length(compute_mode), &out));
+  return Tensor::take(out);
 }
 
 // The p-norm of the difference of each two rows i < j, in row-major order; floating dtypes.
 inline Tensor pdist(const Tensor& input, double p = 2.0) {
-  return detail::one<tsr_pdist>(input.handle(), p);
+  tsr_tensor out = nullptr;
+  check(tsr_pdist(input.handle(), p, &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: reductions of segments and of masked elements ----
@@ -3527,25 +4492,33 @@ inline Tensor segment_reduce(
     const Tensor& input, std::string_view reduce, const Tensor& lengths = {},
     const Tensor& offsets = {}, int64_t axis = 0, std::optional<double> initial = std::nullopt,
     bool unchecked = false) {
-  return detail::one<tsr_segment_reduce>(
+  tsr_tensor out = nullptr;
+  check(tsr_segment_reduce(
       input.handle(), reduce.data(), detail::length(reduce), lengths.handle(), offsets.handle(),
-      axis, initial.value_or(0), initial.has_value(), unchecked);
+      axis, initial.value_or(0), initial.has_value(), unchecked, &out));
+  return Tensor::take(out);
 }
 
 // Sum over axes of the elements that a mask selects; dtypes as sum.
 inline Tensor masked_sum(
     const Tensor& input, const Tensor& mask = {}, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_masked_sum>(
-      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_masked_sum(
+      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype),
+      &out));
+  return Tensor::take(out);
 }
 
 // Product over axes of the elements that a mask selects; dtypes as prod.
 inline Tensor masked_prod(
     const Tensor& input, const Tensor& mask = {}, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_masked_prod>(
-      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_masked_prod(
+      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype),
+      &out));
+  return Tensor::take(out);
 }
 
 // Mean over axes of the elements that a mask selects; NaN where there are none; floating and
@@ -3553,8 +4526,11 @@ inline Tensor masked_prod(
 inline Tensor masked_mean(
     const Tensor& input, const Tensor& mask = {}, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_masked_mean>(
-      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_masked_mean(
+      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype),
+      &out));
+  return Tensor::take(out);
 }
 
 // The largest of the elements that a mask selects, over axes; the lowest number of the dtype where
@@ -3562,8 +4538,9 @@ inline Tensor masked_mean(
 inline Tensor masked_amax(
     const Tensor& input, const Tensor& mask = {}, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::one<tsr_masked_amax>(
-      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_amax(input.handle(), mask.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 
 // The smallest of the elements that a mask selects, over axes; the highest number of the dtype
@@ -3571,8 +4548,9 @@ inline Tensor masked_amax(
 inline Tensor masked_amin(
     const Tensor& input, const Tensor& mask = {}, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::one<tsr_masked_amin>(
-      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_amin(input.handle(), mask.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 
 // The position of the first largest of the elements that a mask selects; 0 where there are none;
@@ -3580,8 +4558,10 @@ inline Tensor masked_amin(
 inline Tensor masked_argmax(
     const Tensor& input, const Tensor& mask = {}, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false) {
-  return detail::one<tsr_masked_argmax>(
-      input.handle(), mask.handle(), axis.value_or(tsr_none()), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_argmax(
+      input.handle(), mask.handle(), axis.value_or(tsr_none()), keepdims, &out));
+  return Tensor::take(out);
 }
 
 // The position of the first smallest of the elements that a mask selects; 0 where there are none;
@@ -3589,32 +4569,40 @@ inline Tensor masked_argmax(
 inline Tensor masked_argmin(
     const Tensor& input, const Tensor& mask = {}, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false) {
-  return detail::one<tsr_masked_argmin>(
-      input.handle(), mask.handle(), axis.value_or(tsr_none()), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_argmin(
+      input.handle(), mask.handle(), axis.value_or(tsr_none()), keepdims, &out));
+  return Tensor::take(out);
 }
 
 // Variance over axes of the elements that a mask selects; floating dtypes.
 inline Tensor masked_var(
     const Tensor& input, const Tensor& mask = {}, const OptionalIntList& axes = std::nullopt,
     double correction = 0.0, bool keepdims = false) {
-  return detail::one<tsr_masked_var>(
-      input.handle(), mask.handle(), axes.data(), axes.size(), correction, keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_var(
+      input.handle(), mask.handle(), axes.data(), axes.size(), correction, keepdims, &out));
+  return Tensor::take(out);
 }
 
 // Standard deviation over axes of the elements that a mask selects; floating dtypes.
 inline Tensor masked_std(
     const Tensor& input, const Tensor& mask = {}, const OptionalIntList& axes = std::nullopt,
     double correction = 0.0, bool keepdims = false) {
-  return detail::one<tsr_masked_std>(
-      input.handle(), mask.handle(), axes.data(), axes.size(), correction, keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_std(
+      input.handle(), mask.handle(), axes.data(), axes.size(), correction, keepdims, &out));
+  return Tensor::take(out);
 }
 
 // The norm of a vector of the elements that a mask selects, over axes; floating and complex dtypes.
 inline Tensor masked_norm(
     const Tensor& input, const Tensor& mask = {}, double ord = 2.0,
     const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  return detail::one<tsr_masked_norm>(
-      input.handle(), mask.handle(), ord, axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_norm(
+      input.handle(), mask.handle(), ord, axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 
 // The logarithm of the sum of exponentials of the elements that a mask selects, over axes; floating
@@ -3622,8 +4610,10 @@ inline Tensor masked_norm(
 inline Tensor masked_logsumexp(
     const Tensor& input, const Tensor& mask = {}, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  return detail::one<tsr_masked_logsumexp>(
-      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_logsumexp(
+      input.handle(), mask.handle(), axes.data(), axes.size(), keepdims, &out));
+  return Tensor::take(out);
 }
 
 // The lower median of the elements that a mask selects and that are not NaN; NaN where there are
@@ -3631,15 +4621,19 @@ inline Tensor masked_logsumexp(
 inline Tensor masked_median(
     const Tensor& input, const Tensor& mask = {}, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false) {
-  return detail::one<tsr_masked_median>(
-      input.handle(), mask.handle(), axis.value_or(tsr_none()), keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_median(
+      input.handle(), mask.handle(), axis.value_or(tsr_none()), keepdims, &out));
+  return Tensor::take(out);
 }
 
 // The softmax along an axis of the elements that a mask selects, 0 elsewhere; floating dtypes.
 inline Tensor masked_softmax(
     const Tensor& input, int64_t axis, const Tensor& mask = {},
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_masked_softmax>(input.handle(), axis, mask.handle(), detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_masked_softmax(input.handle(), axis, mask.handle(), detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 
 // The softmax of the negative elements along an axis that a mask selects, 0 elsewhere; floating
@@ -3647,22 +4641,27 @@ inline Tensor masked_softmax(
 inline Tensor masked_softmin(
     const Tensor& input, int64_t axis, const Tensor& mask = {},
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_masked_softmin>(input.handle(), axis, mask.handle(), detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_masked_softmin(input.handle(), axis, mask.handle(), detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 
 // The logarithm of masked_softmax, -inf where the mask is false; floating dtypes.
 inline Tensor masked_log_softmax(
     const Tensor& input, int64_t axis, const Tensor& mask = {},
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_masked_log_softmax>(
-      input.handle(), axis, mask.handle(), detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_masked_log_softmax(input.handle(), axis, mask.handle(), detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 
 // The elements that a mask selects over their norm along an axis, which counts as at least eps; 0
 // elsewhere; floating dtypes.
 inline Tensor masked_normalize(
     const Tensor& input, double ord, int64_t axis, const Tensor& mask = {}, double eps = 1e-12) {
-  return detail::one<tsr_masked_normalize>(input.handle(), ord, axis, mask.handle(), eps);
+  tsr_tensor out = nullptr;
+  check(tsr_masked_normalize(input.handle(), ord, axis, mask.handle(), eps, &out));
+  return Tensor::take(out);
 }
 
 // The sums of the first 1, 2, ... elements along an axis, of which a mask selects some; dtypes as
@@ -3670,7 +4669,9 @@ inline Tensor masked_normalize(
 inline Tensor masked_cumsum(
     const Tensor& input, int64_t axis, const Tensor& mask = {},
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_masked_cumsum>(input.handle(), axis, mask.handle(), detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_masked_cumsum(input.handle(), axis, mask.handle(), detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 
 // The products of the first 1, 2, ... elements along an axis, of which a mask selects some; dtypes
@@ -3678,7 +4679,9 @@ inline Tensor masked_cumsum(
 inline Tensor masked_cumprod(
     const Tensor& input, int64_t axis, const Tensor& mask = {},
     std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_masked_cumprod>(input.handle(), axis, mask.handle(), detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_masked_cumprod(input.handle(), axis, mask.handle(), detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: discrete Fourier transforms ----
@@ -3687,28 +4690,34 @@ inline Tensor masked_cumprod(
 inline Tensor fft_fft(
     const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::one<tsr_fft_fft>(
-      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  tsr_tensor out = nullptr;
+  check(tsr_fft_fft(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_fft_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::written<tsr_fft_fft_out>(
-      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  return detail::checked(dst, tsr_fft_fft_out(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm),
+      dst.handle()));
 }
 
 // The backward transform along an axis: sums of x[k] exp(2 pi i j k / n), divided by n.
 inline Tensor fft_ifft(
     const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::one<tsr_fft_ifft>(
-      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  tsr_tensor out = nullptr;
+  check(tsr_fft_ifft(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_ifft_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::written<tsr_fft_ifft_out>(
-      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  return detail::checked(dst, tsr_fft_ifft_out(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm),
+      dst.handle()));
 }
 
 // The transform of real numbers along an axis: the n/2 + 1 results of which the others are
@@ -3716,14 +4725,17 @@ inline Tensor& fft_ifft_out(
 inline Tensor fft_rfft(
     const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::one<tsr_fft_rfft>(
-      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  tsr_tensor out = nullptr;
+  check(tsr_fft_rfft(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_rfft_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::written<tsr_fft_rfft_out>(
-      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  return detail::checked(dst, tsr_fft_rfft_out(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm),
+      dst.handle()));
 }
 
 // The reverse of rfft, to real numbers; the imaginary parts of the first and, for even n, of the
@@ -3731,14 +4743,17 @@ inline Tensor& fft_rfft_out(
 inline Tensor fft_irfft(
     const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::one<tsr_fft_irfft>(
-      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  tsr_tensor out = nullptr;
+  check(tsr_fft_irfft(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_irfft_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::written<tsr_fft_irfft_out>(
-      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  return detail::checked(dst, tsr_fft_irfft_out(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm),
+      dst.handle()));
 }
 
 // The transform, along an axis, of numbers whose second half is the conjugate of the first, which
@@ -3746,60 +4761,70 @@ inline Tensor& fft_irfft_out(
 inline Tensor fft_hfft(
     const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::one<tsr_fft_hfft>(
-      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  tsr_tensor out = nullptr;
+  check(tsr_fft_hfft(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_hfft_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::written<tsr_fft_hfft_out>(
-      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  return detail::checked(dst, tsr_fft_hfft_out(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm),
+      dst.handle()));
 }
 
 // The reverse of hfft, of real numbers.
 inline Tensor fft_ihfft(
     const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::one<tsr_fft_ihfft>(
-      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  tsr_tensor out = nullptr;
+  check(tsr_fft_ihfft(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_ihfft_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
     std::string_view norm = "backward") {
-  return detail::written<tsr_fft_ihfft_out>(
-      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+  return detail::checked(dst, tsr_fft_ihfft_out(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm),
+      dst.handle()));
 }
 
 // The transform along several axes.
 inline Tensor fft_fftn(
     const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::one<tsr_fft_fftn>(
+  tsr_tensor out = nullptr;
+  check(tsr_fft_fftn(
       input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+      detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_fftn_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::written<tsr_fft_fftn_out>(
-      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+  return detail::checked(dst, tsr_fft_fftn_out(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm), dst.handle()));
 }
 
 // The backward transform along several axes.
 inline Tensor fft_ifftn(
     const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::one<tsr_fft_ifftn>(
+  tsr_tensor out = nullptr;
+  check(tsr_fft_ifftn(
       input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+      detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_ifftn_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::written<tsr_fft_ifftn_out>(
-      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+  return detail::checked(dst, tsr_fft_ifftn_out(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm), dst.handle()));
 }
 
 // The transform of real numbers along several axes: rfft along the last one of them, fft along the
@@ -3807,130 +4832,154 @@ inline Tensor& fft_ifftn_out(
 inline Tensor fft_rfftn(
     const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::one<tsr_fft_rfftn>(
+  tsr_tensor out = nullptr;
+  check(tsr_fft_rfftn(
       input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+      detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_rfftn_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::written<tsr_fft_rfftn_out>(
-      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+  return detail::checked(dst, tsr_fft_rfftn_out(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm), dst.handle()));
 }
 
 // The reverse of rfftn, to real numbers; the last size is 2 (size - 1) when absent.
 inline Tensor fft_irfftn(
     const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::one<tsr_fft_irfftn>(
+  tsr_tensor out = nullptr;
+  check(tsr_fft_irfftn(
       input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+      detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_irfftn_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::written<tsr_fft_irfftn_out>(
-      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+  return detail::checked(dst, tsr_fft_irfftn_out(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm), dst.handle()));
 }
 
 // The transform along two axes.
 inline Tensor fft_fft2(
     const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::one<tsr_fft_fft2>(
+  tsr_tensor out = nullptr;
+  check(tsr_fft_fft2(
       input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+      detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_fft2_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::written<tsr_fft_fft2_out>(
-      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+  return detail::checked(dst, tsr_fft_fft2_out(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm), dst.handle()));
 }
 
 // The backward transform along two axes.
 inline Tensor fft_ifft2(
     const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::one<tsr_fft_ifft2>(
+  tsr_tensor out = nullptr;
+  check(tsr_fft_ifft2(
       input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+      detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_ifft2_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::written<tsr_fft_ifft2_out>(
-      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+  return detail::checked(dst, tsr_fft_ifft2_out(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm), dst.handle()));
 }
 
 // rfftn along two axes.
 inline Tensor fft_rfft2(
     const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::one<tsr_fft_rfft2>(
+  tsr_tensor out = nullptr;
+  check(tsr_fft_rfft2(
       input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+      detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_rfft2_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::written<tsr_fft_rfft2_out>(
-      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+  return detail::checked(dst, tsr_fft_rfft2_out(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm), dst.handle()));
 }
 
 // irfftn along two axes.
 inline Tensor fft_irfft2(
     const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::one<tsr_fft_irfft2>(
+  tsr_tensor out = nullptr;
+  check(tsr_fft_irfft2(
       input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+      detail::length(norm), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_irfft2_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
     const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
-  return detail::written<tsr_fft_irfft2_out>(
-      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
-      detail::length(norm));
+  return detail::checked(dst, tsr_fft_irfft2_out(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm), dst.handle()));
 }
 
 // The frequencies of the results of fft: 0, 1, ..., (n-1)/2, -n/2, ..., -1, divided by n d.
 inline Tensor fft_fftfreq(
     int64_t n, double d = 1.0, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_fft_fftfreq>(
-      n, d, detail::bits(dtype), detail::device_of(device).type, detail::device_of(device).index);
+  tsr_tensor out = nullptr;
+  check(tsr_fft_fftfreq(
+      n, d, detail::bits(dtype), detail::device_of(device).type, detail::device_of(device).index,
+      &out));
+  return Tensor::take(out);
 }
 
 // The frequencies of the results of rfft: 0, 1, ..., n/2, divided by n d.
 inline Tensor fft_rfftfreq(
     int64_t n, double d = 1.0, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_fft_rfftfreq>(
-      n, d, detail::bits(dtype), detail::device_of(device).type, detail::device_of(device).index);
+  tsr_tensor out = nullptr;
+  check(tsr_fft_rfftfreq(
+      n, d, detail::bits(dtype), detail::device_of(device).type, detail::device_of(device).index,
+      &out));
+  return Tensor::take(out);
 }
 
 // Moves frequency 0 to the middle of the axes; a copy.
 inline Tensor fft_fftshift(const Tensor& input, const OptionalIntList& axes = std::nullopt) {
-  return detail::one<tsr_fft_fftshift>(input.handle(), axes.data(), axes.size());
+  tsr_tensor out = nullptr;
+  check(tsr_fft_fftshift(input.handle(), axes.data(), axes.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_fftshift_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt) {
-  return detail::written<tsr_fft_fftshift_out>(dst, input.handle(), axes.data(), axes.size());
+  return detail::checked(dst, tsr_fft_fftshift_out(
+      input.handle(), axes.data(), axes.size(), dst.handle()));
 }
 
 // The reverse of fftshift; a copy.
 inline Tensor fft_ifftshift(const Tensor& input, const OptionalIntList& axes = std::nullopt) {
-  return detail::one<tsr_fft_ifftshift>(input.handle(), axes.data(), axes.size());
+  tsr_tensor out = nullptr;
+  check(tsr_fft_ifftshift(input.handle(), axes.data(), axes.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& fft_ifftshift_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt) {
-  return detail::written<tsr_fft_ifftshift_out>(dst, input.handle(), axes.data(), axes.size());
+  return detail::checked(dst, tsr_fft_ifftshift_out(
+      input.handle(), axes.data(), axes.size(), dst.handle()));
 }
 
 // The short-time Fourier transform: transforms of overlapping windows of a signal, (...,
@@ -3940,10 +4989,12 @@ inline Tensor stft(
     std::optional<int64_t> win_length = std::nullopt, const Tensor& window = {}, bool center = true,
     std::string_view pad_mode = "reflect", bool normalized = false,
     std::optional<bool> onesided = std::nullopt, bool return_complex = true) {
-  return detail::one<tsr_stft>(
+  tsr_tensor out = nullptr;
+  check(tsr_stft(
       input.handle(), n_fft, hop_length.value_or(tsr_none()), win_length.value_or(tsr_none()),
       window.handle(), center, pad_mode.data(), detail::length(pad_mode), normalized,
-      onesided ? *onesided : -1, return_complex);
+      onesided ? *onesided : -1, return_complex, &out));
+  return Tensor::take(out);
 }
 
 // The signal of a short-time Fourier transform: its windows added where they overlap, divided by
@@ -3953,10 +5004,12 @@ inline Tensor istft(
     std::optional<int64_t> win_length = std::nullopt, const Tensor& window = {}, bool center = true,
     bool normalized = false, std::optional<bool> onesided = std::nullopt,
     std::optional<int64_t> length = std::nullopt, bool return_complex = false) {
-  return detail::one<tsr_istft>(
+  tsr_tensor out = nullptr;
+  check(tsr_istft(
       input.handle(), n_fft, hop_length.value_or(tsr_none()), win_length.value_or(tsr_none()),
       window.handle(), center, normalized, onesided ? *onesided : -1, length.value_or(tsr_none()),
-      return_complex);
+      return_complex, &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: creation ----
@@ -3965,108 +5018,132 @@ inline Tensor istft(
 inline Tensor empty(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_empty>(
+  tsr_tensor out = nullptr;
+  check(tsr_empty(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // A tensor of zeros.
 inline Tensor zeros(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_zeros>(
+  tsr_tensor out = nullptr;
+  check(tsr_zeros(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // A tensor of ones.
 inline Tensor ones(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_ones>(
+  tsr_tensor out = nullptr;
+  check(tsr_ones(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // A tensor with one number in every element.
 inline Tensor full(
     const IntList& shape, const Scalar& value, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_full>(
+  tsr_tensor out = nullptr;
+  check(tsr_full(
       shape.data(), shape.size(), value.number(), detail::bits(dtype),
-      detail::device_of(device).type, detail::device_of(device).index);
+      detail::device_of(device).type, detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // A tensor with the input's shape and memory order and undefined contents; bools are false.
 inline Tensor empty_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_empty_like>(
+  tsr_tensor out = nullptr;
+  check(tsr_empty_like(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // Zeros with the input's shape and memory order.
 inline Tensor zeros_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_zeros_like>(
+  tsr_tensor out = nullptr;
+  check(tsr_zeros_like(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // Ones with the input's shape and memory order.
 inline Tensor ones_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_ones_like>(
+  tsr_tensor out = nullptr;
+  check(tsr_ones_like(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // A tensor with the input's shape and memory order and one number in every element.
 inline Tensor full_like(
     const Tensor& input, const Scalar& value, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_full_like>(
+  tsr_tensor out = nullptr;
+  check(tsr_full_like(
       input.handle(), value.number(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // start, start + step, ... up to but not including stop; exact in integers.
 inline Tensor arange(
     const Scalar& start, const Scalar& stop, const Scalar& step = 1,
     std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_arange>(
+  tsr_tensor out = nullptr;
+  check(tsr_arange(
       start.number(), stop.number(), step.number(), detail::bits(dtype),
-      detail::device_of(device).type, detail::device_of(device).index);
+      detail::device_of(device).type, detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // Equally spaced numbers from start to stop, which may be complex.
 inline Tensor linspace(
     const Scalar& start, const Scalar& stop, int64_t num, std::optional<DType> dtype = std::nullopt,
     bool endpoint = true, std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_linspace>(
+  tsr_tensor out = nullptr;
+  check(tsr_linspace(
       start.number(), stop.number(), num, detail::bits(dtype), endpoint,
-      detail::device_of(device).type, detail::device_of(device).index);
+      detail::device_of(device).type, detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // Ones on one diagonal, zeros elsewhere.
 inline Tensor eye(
     int64_t n_rows, std::optional<int64_t> n_cols = std::nullopt, int64_t k = 0,
     std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_eye>(
+  tsr_tensor out = nullptr;
+  check(tsr_eye(
       n_rows, n_cols.value_or(tsr_none()), k, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // The input as a tensor of this dtype and device; the input itself if it has both already.
 inline Tensor asarray(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, std::optional<bool> copy = std::nullopt) {
-  return detail::one<tsr_asarray>(
+  tsr_tensor out = nullptr;
+  check(tsr_asarray(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, copy ? *copy : -1);
+      detail::device_of(device).index, copy ? *copy : -1, &out));
+  return Tensor::take(out);
 }
 
 // Powers of a base with equally spaced exponents.
@@ -4074,41 +5151,51 @@ inline Tensor logspace(
     double start, double stop, int64_t num, double base = 10.0,
     std::optional<DType> dtype = std::nullopt, bool endpoint = true,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_logspace>(
+  tsr_tensor out = nullptr;
+  check(tsr_logspace(
       start, stop, num, base, detail::bits(dtype), endpoint, detail::device_of(device).type,
-      detail::device_of(device).index);
+      detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // A tensor with given strides whose contents are whatever the memory held; bools are false.
 inline Tensor empty_strided(
     const IntList& shape, const IntList& strides, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_empty_strided>(
+  tsr_tensor out = nullptr;
+  check(tsr_empty_strided(
       shape.data(), shape.size(), strides.data(), strides.size(), detail::bits(dtype),
-      detail::device_of(device).type, detail::device_of(device).index);
+      detail::device_of(device).type, detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // The rows and columns of the elements on and below a diagonal of a matrix, as two rows.
 inline Tensor tril_indices(
     int64_t n_rows, std::optional<int64_t> n_cols = std::nullopt, int64_t offset = 0,
     std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_tril_indices>(
+  tsr_tensor out = nullptr;
+  check(tsr_tril_indices(
       n_rows, n_cols.value_or(tsr_none()), offset, detail::bits(dtype),
-      detail::device_of(device).type, detail::device_of(device).index);
+      detail::device_of(device).type, detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // The rows and columns of the elements on and above a diagonal of a matrix, as two rows.
 inline Tensor triu_indices(
     int64_t n_rows, std::optional<int64_t> n_cols = std::nullopt, int64_t offset = 0,
     std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
-  return detail::one<tsr_triu_indices>(
+  tsr_tensor out = nullptr;
+  check(tsr_triu_indices(
       n_rows, n_cols.value_or(tsr_none()), offset, detail::bits(dtype),
-      detail::device_of(device).type, detail::device_of(device).index);
+      detail::device_of(device).type, detail::device_of(device).index, &out));
+  return Tensor::take(out);
 }
 
 // A 1 at the position that each element names along a new last axis, 0 elsewhere; int64.
 inline Tensor one_hot(const Tensor& input, int64_t num_classes = -1) {
-  return detail::one<tsr_one_hot>(input.handle(), num_classes);
+  tsr_tensor out = nullptr;
+  check(tsr_one_hot(input.handle(), num_classes, &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: random tensors ----
@@ -4117,64 +5204,76 @@ inline Tensor one_hot(const Tensor& input, int64_t num_classes = -1) {
 inline Tensor rand(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  return detail::one<tsr_rand>(
+  tsr_tensor out = nullptr;
+  check(tsr_rand(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, generator.handle());
+      detail::device_of(device).index, generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Random numbers of the standard normal distribution; floating and complex dtypes.
 inline Tensor randn(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  return detail::one<tsr_randn>(
+  tsr_tensor out = nullptr;
+  check(tsr_randn(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, generator.handle());
+      detail::device_of(device).index, generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Uniform random integers in [low, high).
 inline Tensor randint(
     int64_t low, int64_t high, const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  return detail::one<tsr_randint>(
+  tsr_tensor out = nullptr;
+  check(tsr_randint(
       low, high, shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, generator.handle());
+      detail::device_of(device).index, generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // The numbers 0 to n - 1 in random order.
 inline Tensor randperm(
     int64_t n, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  return detail::one<tsr_randperm>(
+  tsr_tensor out = nullptr;
+  check(tsr_randperm(
       n, detail::bits(dtype), detail::device_of(device).type, detail::device_of(device).index,
-      generator.handle());
+      generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // 1 with the probability that the element of the input gives, else 0; floating dtypes.
 inline Tensor bernoulli(const Tensor& input, const Generator& generator = {}) {
-  return detail::one<tsr_bernoulli>(input.handle(), generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bernoulli(input.handle(), generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Overwrites the input with uniform random numbers in [low, high), two for a complex number;
 // floating and complex dtypes.
 inline Tensor& uniform_(
     Tensor& input, double low = 0.0, double high = 1.0, const Generator& generator = {}) {
-  return detail::changed<tsr_uniform_inplace>(input, low, high, generator.handle());
+  return detail::checked(input, tsr_uniform_inplace(input.handle(), low, high, generator.handle()));
 }
 
 // Overwrites the input with normal random numbers, two of half the variance for a complex number;
 // floating and complex dtypes.
 inline Tensor& normal_(
     Tensor& input, double mean = 0.0, double std = 1.0, const Generator& generator = {}) {
-  return detail::changed<tsr_normal_inplace>(input, mean, std, generator.handle());
+  return detail::checked(input, tsr_normal_inplace(input.handle(), mean, std, generator.handle()));
 }
 
 // Uniform random numbers in [0, 1), of the input's shape; floating and complex dtypes.
 inline Tensor rand_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  return detail::one<tsr_rand_like>(
+  tsr_tensor out = nullptr;
+  check(tsr_rand_like(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, generator.handle());
+      detail::device_of(device).index, generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Random numbers of the standard normal distribution, of the input's shape; floating and complex
@@ -4182,265 +5281,321 @@ inline Tensor rand_like(
 inline Tensor randn_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  return detail::one<tsr_randn_like>(
+  tsr_tensor out = nullptr;
+  check(tsr_randn_like(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, generator.handle());
+      detail::device_of(device).index, generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Uniform random integers in [low, high), of the input's shape.
 inline Tensor randint_like(
     const Tensor& input, int64_t low, int64_t high, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  return detail::one<tsr_randint_like>(
+  tsr_tensor out = nullptr;
+  check(tsr_randint_like(
       input.handle(), low, high, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, generator.handle());
+      detail::device_of(device).index, generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Positions drawn with the probabilities that weights name, as int64; floating dtypes.
 inline Tensor multinomial(
     const Tensor& input, int64_t n, bool replacement = false, const Generator& generator = {}) {
-  return detail::one<tsr_multinomial>(input.handle(), n, replacement, generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_multinomial(input.handle(), n, replacement, generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Normal random numbers with a mean and a standard deviation for each; floating dtypes. The result
 // takes no part in any graph.
 inline Tensor normal_tensors(
     const Tensor& mean, const Tensor& std, const Generator& generator = {}) {
-  return detail::one<tsr_normal_tensors>(mean.handle(), std.handle(), generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_normal_tensors(mean.handle(), std.handle(), generator.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor normal_tensors(
     const Tensor& mean, const Scalar& std, const Generator& generator = {}) {
-  return detail::one<tsr_normal_tensors_scalar>(mean.handle(), std.number(), generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_normal_tensors_scalar(mean.handle(), std.number(), generator.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor normal_tensors(
     const Scalar& mean, const Tensor& std, const Generator& generator = {}) {
-  return detail::one<tsr_normal_tensors_scalar_left>(
-      mean.number(), std.handle(), generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_normal_tensors_scalar_left(mean.number(), std.handle(), generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Counts of events that are expected as often as each element says; floating dtypes.
 inline Tensor poisson(const Tensor& input, const Generator& generator = {}) {
-  return detail::one<tsr_poisson>(input.handle(), generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_poisson(input.handle(), generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Overwrites the input with exponentially distributed numbers, all above 0; floating dtypes.
 inline Tensor& exponential_(Tensor& input, double rate = 1.0, const Generator& generator = {}) {
-  return detail::changed<tsr_exponential_inplace>(input, rate, generator.handle());
+  return detail::checked(input, tsr_exponential_inplace(input.handle(), rate, generator.handle()));
 }
 
 // Overwrites the input with numbers of the Cauchy distribution; floating dtypes.
 inline Tensor& cauchy_(
     Tensor& input, double median = 0.0, double sigma = 1.0, const Generator& generator = {}) {
-  return detail::changed<tsr_cauchy_inplace>(input, median, sigma, generator.handle());
+  return detail::checked(input, tsr_cauchy_inplace(
+      input.handle(), median, sigma, generator.handle()));
 }
 
 // Overwrites the input with numbers whose logarithms are normal; floating dtypes.
 inline Tensor& log_normal_(
     Tensor& input, double mean = 1.0, double std = 2.0, const Generator& generator = {}) {
-  return detail::changed<tsr_log_normal_inplace>(input, mean, std, generator.handle());
+  return detail::checked(input, tsr_log_normal_inplace(
+      input.handle(), mean, std, generator.handle()));
 }
 
 // Overwrites the input with numbers of trials up to the first success; numeric real dtypes.
 inline Tensor& geometric_(Tensor& input, double p, const Generator& generator = {}) {
-  return detail::changed<tsr_geometric_inplace>(input, p, generator.handle());
+  return detail::checked(input, tsr_geometric_inplace(input.handle(), p, generator.handle()));
 }
 
 // Overwrites the input with normal numbers, given that they lie in [low, high]; floating dtypes.
 inline Tensor& trunc_normal_(
     Tensor& input, double mean = 0.0, double std = 1.0, double low = -2.0, double high = 2.0,
     const Generator& generator = {}) {
-  return detail::changed<tsr_trunc_normal_inplace>(input, mean, std, low, high, generator.handle());
+  return detail::checked(input, tsr_trunc_normal_inplace(
+      input.handle(), mean, std, low, high, generator.handle()));
 }
 
 // Overwrites the input with whole numbers in [low, high), equally likely; real dtypes.
 inline Tensor& random_integers_(
     Tensor& input, int64_t low = 0, std::optional<int64_t> high = std::nullopt,
     const Generator& generator = {}) {
-  return detail::changed<tsr_random_integers_inplace>(
-      input, low, high.value_or(tsr_none()), generator.handle());
+  return detail::checked(input, tsr_random_integers_inplace(
+      input.handle(), low, high.value_or(tsr_none()), generator.handle()));
 }
 
 // Overwrites the input with 1 with probability p, else 0; real dtypes.
 inline Tensor& bernoulli_fill_(Tensor& input, double p = 0.5, const Generator& generator = {}) {
-  return detail::changed<tsr_bernoulli_fill_inplace>(input, p, generator.handle());
+  return detail::checked(input, tsr_bernoulli_fill_inplace(input.handle(), p, generator.handle()));
 }
 
 // Gamma distributed numbers of rate 1 and the shapes that the elements give; floating dtypes.
 // Differentiable once with respect to the shapes, by standard_gamma_grad.
 inline Tensor standard_gamma(const Tensor& input, const Generator& generator = {}) {
-  return detail::one<tsr_standard_gamma>(input.handle(), generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_standard_gamma(input.handle(), generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // The derivative of a gamma distributed number of rate 1 with respect to its shape.
 inline Tensor standard_gamma_grad(const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_standard_gamma_grad>(input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_standard_gamma_grad(input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor standard_gamma_grad(const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_standard_gamma_grad_scalar>(input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_standard_gamma_grad_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor standard_gamma_grad(const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_standard_gamma_grad_scalar_left>(input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_standard_gamma_grad_scalar_left(input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& standard_gamma_grad_(Tensor& input, const Tensor& other) {
-  return detail::changed<tsr_standard_gamma_grad_inplace>(input, other.handle());
+  return detail::checked(input, tsr_standard_gamma_grad_inplace(input.handle(), other.handle()));
 }
 inline Tensor& standard_gamma_grad_(Tensor& input, const Scalar& other) {
-  return detail::changed<tsr_standard_gamma_grad_scalar_inplace>(input, other.number());
+  return detail::checked(input, tsr_standard_gamma_grad_scalar_inplace(
+      input.handle(), other.number()));
 }
 inline Tensor& standard_gamma_grad_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_standard_gamma_grad_out>(dst, input.handle(), other.handle());
+  return detail::checked(dst, tsr_standard_gamma_grad_out(
+      input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& standard_gamma_grad_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_standard_gamma_grad_scalar_out>(dst, input.handle(), other.number());
+  return detail::checked(dst, tsr_standard_gamma_grad_scalar_out(
+      input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& standard_gamma_grad_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_standard_gamma_grad_scalar_left_out>(
-      dst, input.number(), other.handle());
+  return detail::checked(dst, tsr_standard_gamma_grad_scalar_left_out(
+      input.number(), other.handle(), dst.handle()));
 }
 
 // How many of count trials succeed with the probability prob each; floating dtypes. The result
 // takes no part in any graph.
 inline Tensor binomial(const Tensor& count, const Tensor& prob, const Generator& generator = {}) {
-  return detail::one<tsr_binomial>(count.handle(), prob.handle(), generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_binomial(count.handle(), prob.handle(), generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Overwrites a matrix with the identity; floating dtypes.
-inline Tensor& eye_fill_(Tensor& input) { return detail::changed<tsr_eye_fill_inplace>(input); }
+inline Tensor& eye_fill_(Tensor& input) {
+  return detail::checked(input, tsr_eye_fill_inplace(input.handle()));
+}
 
 // Overwrites a weight so that the convolution gives back its input, in every group; floating
 // dtypes.
 inline Tensor& dirac_(Tensor& input, int64_t groups = 1) {
-  return detail::changed<tsr_dirac_inplace>(input, groups);
+  return detail::checked(input, tsr_dirac_inplace(input.handle(), groups));
 }
 
 // Overwrites a matrix with random orthonormal rows or columns, whichever are fewer, times gain;
 // floating dtypes. The dimensions from the second on count as one.
 inline Tensor& orthogonal_(Tensor& input, double gain = 1.0, const Generator& generator = {}) {
-  return detail::changed<tsr_orthogonal_inplace>(input, gain, generator.handle());
+  return detail::checked(input, tsr_orthogonal_inplace(input.handle(), gain, generator.handle()));
 }
 
 // Overwrites a matrix with normal numbers and, in every column, zeros at random places; floating
 // dtypes.
 inline Tensor& sparse_normal_(
     Tensor& input, double sparsity, double std = 0.01, const Generator& generator = {}) {
-  return detail::changed<tsr_sparse_normal_inplace>(input, sparsity, std, generator.handle());
+  return detail::checked(input, tsr_sparse_normal_inplace(
+      input.handle(), sparsity, std, generator.handle()));
 }
 
 // ---- Ops: ternary, elementwise ----
 
 // The input where the condition is true, other elsewhere; all three broadcast.
 inline Tensor where(const Tensor& condition, const Tensor& input, const Tensor& other) {
-  return detail::one<tsr_where>(condition.handle(), input.handle(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_where(condition.handle(), input.handle(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor where(const Tensor& condition, const Tensor& input, const Scalar& other) {
-  return detail::one<tsr_where_scalar>(condition.handle(), input.handle(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_where_scalar(condition.handle(), input.handle(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor where(const Tensor& condition, const Scalar& input, const Tensor& other) {
-  return detail::one<tsr_where_scalar_left>(condition.handle(), input.number(), other.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_where_scalar_left(condition.handle(), input.number(), other.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor where(const Tensor& condition, const Scalar& input, const Scalar& other) {
-  return detail::one<tsr_where_scalars>(condition.handle(), input.number(), other.number());
+  tsr_tensor out = nullptr;
+  check(tsr_where_scalars(condition.handle(), input.number(), other.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Tensor& input, const Tensor& other) {
-  return detail::written<tsr_where_out>(dst, condition.handle(), input.handle(), other.handle());
+  return detail::checked(dst, tsr_where_out(
+      condition.handle(), input.handle(), other.handle(), dst.handle()));
 }
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Tensor& input, const Scalar& other) {
-  return detail::written<tsr_where_scalar_out>(
-      dst, condition.handle(), input.handle(), other.number());
+  return detail::checked(dst, tsr_where_scalar_out(
+      condition.handle(), input.handle(), other.number(), dst.handle()));
 }
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Scalar& input, const Tensor& other) {
-  return detail::written<tsr_where_scalar_left_out>(
-      dst, condition.handle(), input.number(), other.handle());
+  return detail::checked(dst, tsr_where_scalar_left_out(
+      condition.handle(), input.number(), other.handle(), dst.handle()));
 }
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Scalar& input, const Scalar& other) {
-  return detail::written<tsr_where_scalars_out>(
-      dst, condition.handle(), input.number(), other.number());
+  return detail::checked(dst, tsr_where_scalars_out(
+      condition.handle(), input.number(), other.number(), dst.handle()));
 }
 
 // input + weight (other - input); floating and complex dtypes.
 inline Tensor lerp(const Tensor& input, const Tensor& other, const Tensor& weight) {
-  return detail::one<tsr_lerp>(input.handle(), other.handle(), weight.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_lerp(input.handle(), other.handle(), weight.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor lerp(const Tensor& input, const Tensor& other, const Scalar& weight) {
-  return detail::one<tsr_lerp_scalar>(input.handle(), other.handle(), weight.number());
+  tsr_tensor out = nullptr;
+  check(tsr_lerp_scalar(input.handle(), other.handle(), weight.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& lerp_(Tensor& input, const Tensor& other, const Tensor& weight) {
-  return detail::changed<tsr_lerp_inplace>(input, other.handle(), weight.handle());
+  return detail::checked(input, tsr_lerp_inplace(input.handle(), other.handle(), weight.handle()));
 }
 inline Tensor& lerp_(Tensor& input, const Tensor& other, const Scalar& weight) {
-  return detail::changed<tsr_lerp_scalar_inplace>(input, other.handle(), weight.number());
+  return detail::checked(input, tsr_lerp_scalar_inplace(
+      input.handle(), other.handle(), weight.number()));
 }
 inline Tensor& lerp_out(
     Tensor& dst, const Tensor& input, const Tensor& other, const Tensor& weight) {
-  return detail::written<tsr_lerp_out>(dst, input.handle(), other.handle(), weight.handle());
+  return detail::checked(dst, tsr_lerp_out(
+      input.handle(), other.handle(), weight.handle(), dst.handle()));
 }
 inline Tensor& lerp_out(
     Tensor& dst, const Tensor& input, const Tensor& other, const Scalar& weight) {
-  return detail::written<tsr_lerp_scalar_out>(dst, input.handle(), other.handle(), weight.number());
+  return detail::checked(dst, tsr_lerp_scalar_out(
+      input.handle(), other.handle(), weight.number(), dst.handle()));
 }
 
 // input + value tensor1 tensor2.
 inline Tensor addcmul(
     const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
-  return detail::one<tsr_addcmul>(
-      input.handle(), tensor1.handle(), tensor2.handle(), value.number());
+  tsr_tensor out = nullptr;
+  check(tsr_addcmul(input.handle(), tensor1.handle(), tensor2.handle(), value.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& addcmul_(
     Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
-  return detail::changed<tsr_addcmul_inplace>(
-      input, tensor1.handle(), tensor2.handle(), value.number());
+  return detail::checked(input, tsr_addcmul_inplace(
+      input.handle(), tensor1.handle(), tensor2.handle(), value.number()));
 }
 inline Tensor& addcmul_out(
     Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
     const Scalar& value = 1) {
-  return detail::written<tsr_addcmul_out>(
-      dst, input.handle(), tensor1.handle(), tensor2.handle(), value.number());
+  return detail::checked(dst, tsr_addcmul_out(
+      input.handle(), tensor1.handle(), tensor2.handle(), value.number(), dst.handle()));
 }
 
 // input + value tensor1 / tensor2; floating and complex dtypes.
 inline Tensor addcdiv(
     const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
-  return detail::one<tsr_addcdiv>(
-      input.handle(), tensor1.handle(), tensor2.handle(), value.number());
+  tsr_tensor out = nullptr;
+  check(tsr_addcdiv(input.handle(), tensor1.handle(), tensor2.handle(), value.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& addcdiv_(
     Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
-  return detail::changed<tsr_addcdiv_inplace>(
-      input, tensor1.handle(), tensor2.handle(), value.number());
+  return detail::checked(input, tsr_addcdiv_inplace(
+      input.handle(), tensor1.handle(), tensor2.handle(), value.number()));
 }
 inline Tensor& addcdiv_out(
     Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
     const Scalar& value = 1) {
-  return detail::written<tsr_addcdiv_out>(
-      dst, input.handle(), tensor1.handle(), tensor2.handle(), value.number());
+  return detail::checked(dst, tsr_addcdiv_out(
+      input.handle(), tensor1.handle(), tensor2.handle(), value.number(), dst.handle()));
 }
 
 // The input limited to bounds, of which none, one or both are given; the gradient passes inside the
 // bounds and at them.
 inline Tensor clip(const Tensor& input, const Tensor& min = {}, const Tensor& max = {}) {
-  return detail::one<tsr_clip>(input.handle(), min.handle(), max.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_clip(input.handle(), min.handle(), max.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max = {}) {
-  return detail::one<tsr_clip_scalars>(input.handle(), detail::number(min), detail::number(max));
+  tsr_tensor out = nullptr;
+  check(tsr_clip_scalars(input.handle(), detail::number(min), detail::number(max), &out));
+  return Tensor::take(out);
 }
 inline Tensor& clip_(Tensor& input, const Tensor& min = {}, const Tensor& max = {}) {
-  return detail::changed<tsr_clip_inplace>(input, min.handle(), max.handle());
+  return detail::checked(input, tsr_clip_inplace(input.handle(), min.handle(), max.handle()));
 }
 inline Tensor& clip_(Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max = {}) {
-  return detail::changed<tsr_clip_scalars_inplace>(input, detail::number(min), detail::number(max));
+  return detail::checked(input, tsr_clip_scalars_inplace(
+      input.handle(), detail::number(min), detail::number(max)));
 }
 inline Tensor& clip_out(
     Tensor& dst, const Tensor& input, const Tensor& min = {}, const Tensor& max = {}) {
-  return detail::written<tsr_clip_out>(dst, input.handle(), min.handle(), max.handle());
+  return detail::checked(dst, tsr_clip_out(
+      input.handle(), min.handle(), max.handle(), dst.handle()));
 }
 inline Tensor& clip_out(
     Tensor& dst, const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max = {}) {
-  return detail::written<tsr_clip_scalars_out>(
-      dst, input.handle(), detail::number(min), detail::number(max));
+  return detail::checked(dst, tsr_clip_scalars_out(
+      input.handle(), detail::number(min), detail::number(max), dst.handle()));
 }
 
 // ---- Ops: sorting ----
@@ -4448,23 +5603,28 @@ inline Tensor& clip_out(
 // The elements in order along an axis; NaN is larger than any number; real dtypes.
 inline Tensor sort(
     const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true) {
-  return detail::one<tsr_sort>(input.handle(), axis, descending, stable);
+  tsr_tensor out = nullptr;
+  check(tsr_sort(input.handle(), axis, descending, stable, &out));
+  return Tensor::take(out);
 }
 inline Tensor& sort_out(
     Tensor& dst, const Tensor& input, int64_t axis = -1, bool descending = false,
     bool stable = true) {
-  return detail::written<tsr_sort_out>(dst, input.handle(), axis, descending, stable);
+  return detail::checked(dst, tsr_sort_out(input.handle(), axis, descending, stable, dst.handle()));
 }
 
 // The positions that put the elements in order along an axis, as int64; real dtypes.
 inline Tensor argsort(
     const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true) {
-  return detail::one<tsr_argsort>(input.handle(), axis, descending, stable);
+  tsr_tensor out = nullptr;
+  check(tsr_argsort(input.handle(), axis, descending, stable, &out));
+  return Tensor::take(out);
 }
 inline Tensor& argsort_out(
     Tensor& dst, const Tensor& input, int64_t axis = -1, bool descending = false,
     bool stable = true) {
-  return detail::written<tsr_argsort_out>(dst, input.handle(), axis, descending, stable);
+  return detail::checked(dst, tsr_argsort_out(
+      input.handle(), axis, descending, stable, dst.handle()));
 }
 
 // The elements in order along an axis and the positions that they had; real dtypes.
@@ -4502,9 +5662,13 @@ inline void topk_out(
 }
 
 // The elements in order along axis 0; NaN counts as largest; real dtypes.
-inline Tensor msort(const Tensor& input) { return detail::one<tsr_msort>(input.handle()); }
+inline Tensor msort(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_msort(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& msort_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_msort_out>(dst, input.handle());
+  return detail::checked(dst, tsr_msort_out(input.handle(), dst.handle()));
 }
 
 // ---- Ops: searching, sets and histograms ----
@@ -4514,48 +5678,58 @@ inline Tensor& msort_out(Tensor& dst, const Tensor& input) {
 inline Tensor searchsorted(
     const Tensor& input, const Tensor& values, std::string_view side = "left",
     const Tensor& sorter = {}) {
-  return detail::one<tsr_searchsorted>(
-      input.handle(), values.handle(), side.data(), detail::length(side), sorter.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_searchsorted(
+      input.handle(), values.handle(), side.data(), detail::length(side), sorter.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor searchsorted(
     const Tensor& input, const Scalar& values, std::string_view side = "left",
     const Tensor& sorter = {}) {
-  return detail::one<tsr_searchsorted_scalar>(
-      input.handle(), values.number(), side.data(), detail::length(side), sorter.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_searchsorted_scalar(
+      input.handle(), values.number(), side.data(), detail::length(side), sorter.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& searchsorted_out(
     Tensor& dst, const Tensor& input, const Tensor& values, std::string_view side = "left",
     const Tensor& sorter = {}) {
-  return detail::written<tsr_searchsorted_out>(
-      dst, input.handle(), values.handle(), side.data(), detail::length(side), sorter.handle());
+  return detail::checked(dst, tsr_searchsorted_out(
+      input.handle(), values.handle(), side.data(), detail::length(side), sorter.handle(),
+      dst.handle()));
 }
 inline Tensor& searchsorted_out(
     Tensor& dst, const Tensor& input, const Scalar& values, std::string_view side = "left",
     const Tensor& sorter = {}) {
-  return detail::written<tsr_searchsorted_scalar_out>(
-      dst, input.handle(), values.number(), side.data(), detail::length(side), sorter.handle());
+  return detail::checked(dst, tsr_searchsorted_scalar_out(
+      input.handle(), values.number(), side.data(), detail::length(side), sorter.handle(),
+      dst.handle()));
 }
 
 // The number of the bucket between boundaries that each element falls into; real dtypes.
 inline Tensor bucketize(
     const Tensor& input, const Tensor& boundaries, bool right = false, bool out_int32 = false) {
-  return detail::one<tsr_bucketize>(input.handle(), boundaries.handle(), right, out_int32);
+  tsr_tensor out = nullptr;
+  check(tsr_bucketize(input.handle(), boundaries.handle(), right, out_int32, &out));
+  return Tensor::take(out);
 }
 inline Tensor bucketize(
     const Scalar& input, const Tensor& boundaries, bool right = false, bool out_int32 = false) {
-  return detail::one<tsr_bucketize_scalar>(input.number(), boundaries.handle(), right, out_int32);
+  tsr_tensor out = nullptr;
+  check(tsr_bucketize_scalar(input.number(), boundaries.handle(), right, out_int32, &out));
+  return Tensor::take(out);
 }
 inline Tensor& bucketize_out(
     Tensor& dst, const Tensor& input, const Tensor& boundaries, bool right = false,
     bool out_int32 = false) {
-  return detail::written<tsr_bucketize_out>(
-      dst, input.handle(), boundaries.handle(), right, out_int32);
+  return detail::checked(dst, tsr_bucketize_out(
+      input.handle(), boundaries.handle(), right, out_int32, dst.handle()));
 }
 inline Tensor& bucketize_out(
     Tensor& dst, const Scalar& input, const Tensor& boundaries, bool right = false,
     bool out_int32 = false) {
-  return detail::written<tsr_bucketize_scalar_out>(
-      dst, input.number(), boundaries.handle(), right, out_int32);
+  return detail::checked(dst, tsr_bucketize_scalar_out(
+      input.number(), boundaries.handle(), right, out_int32, dst.handle()));
 }
 
 // The different elements in order, where each occurs first, the number of each element's value, and
@@ -4594,7 +5768,9 @@ inline UniqueInverseResult unique_inverse(const Tensor& input) {
 
 // The different elements in order; every NaN is different.
 inline Tensor unique_values(const Tensor& input) {
-  return detail::one<tsr_unique_values>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_unique_values(input.handle(), &out));
+  return Tensor::take(out);
 }
 
 // The different slices along an axis, ordered as words are, the number of each slice, and how often
@@ -4637,25 +5813,32 @@ inline UniqueConsecutiveCountsResult unique_consecutive_counts(
 // The first of each run of equal elements.
 inline Tensor unique_consecutive_values(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt) {
-  return detail::one<tsr_unique_consecutive_values>(input.handle(), axis.value_or(tsr_none()));
+  tsr_tensor out = nullptr;
+  check(tsr_unique_consecutive_values(input.handle(), axis.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 
 // How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.
 inline Tensor bincount(const Tensor& input, const Tensor& weights = {}, int64_t minlength = 0) {
-  return detail::one<tsr_bincount>(input.handle(), weights.handle(), minlength);
+  tsr_tensor out = nullptr;
+  check(tsr_bincount(input.handle(), weights.handle(), minlength, &out));
+  return Tensor::take(out);
 }
 inline Tensor& bincount_out(
     Tensor& dst, const Tensor& input, const Tensor& weights = {}, int64_t minlength = 0) {
-  return detail::written<tsr_bincount_out>(dst, input.handle(), weights.handle(), minlength);
+  return detail::checked(dst, tsr_bincount_out(
+      input.handle(), weights.handle(), minlength, dst.handle()));
 }
 
 // The number of elements in each of equal intervals; floating dtypes.
 inline Tensor histc(const Tensor& input, int64_t bins = 100, double min = 0.0, double max = 0.0) {
-  return detail::one<tsr_histc>(input.handle(), bins, min, max);
+  tsr_tensor out = nullptr;
+  check(tsr_histc(input.handle(), bins, min, max, &out));
+  return Tensor::take(out);
 }
 inline Tensor& histc_out(
     Tensor& dst, const Tensor& input, int64_t bins = 100, double min = 0.0, double max = 0.0) {
-  return detail::written<tsr_histc_out>(dst, input.handle(), bins, min, max);
+  return detail::checked(dst, tsr_histc_out(input.handle(), bins, min, max, dst.handle()));
 }
 
 // The number of elements in each interval, and the edges of the intervals; the last interval has
@@ -4704,19 +5887,27 @@ inline void histogram_out(
 // ---- Ops: copies and conversions ----
 
 // A copy with its own memory, in the input's memory order; differentiable.
-inline Tensor clone(const Tensor& input) { return detail::one<tsr_clone>(input.handle()); }
+inline Tensor clone(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_clone(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& clone_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_clone_out>(dst, input.handle());
+  return detail::checked(dst, tsr_clone_out(input.handle(), dst.handle()));
 }
 
 // The input itself if it is row-major, else a row-major copy.
 inline Tensor contiguous(const Tensor& input) {
-  return detail::one<tsr_contiguous>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_contiguous(input.handle(), &out));
+  return Tensor::take(out);
 }
 
 // The values in another dtype; complex to real is refused.
 inline Tensor astype(const Tensor& input, DType dtype, bool copy = true) {
-  return detail::one<tsr_astype>(input.handle(), detail::bits(dtype), copy);
+  tsr_tensor out = nullptr;
+  check(tsr_astype(input.handle(), detail::bits(dtype), copy, &out));
+  return Tensor::take(out);
 }
 
 // The values on another device and in another dtype; the input itself if nothing changes. With
@@ -4726,125 +5917,165 @@ inline Tensor astype(const Tensor& input, DType dtype, bool copy = true) {
 inline Tensor to(
     const Tensor& input, std::optional<Device> device = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool copy = false, bool non_blocking = false) {
-  return detail::one<tsr_to>(
+  tsr_tensor out = nullptr;
+  check(tsr_to(
       input.handle(), detail::device_of(device).type, detail::device_of(device).index,
-      detail::bits(dtype), copy, non_blocking);
+      detail::bits(dtype), copy, non_blocking, &out));
+  return Tensor::take(out);
 }
 
 // The same memory and version counter without the graph.
-inline Tensor detach(const Tensor& input) { return detail::one<tsr_detach>(input.handle()); }
+inline Tensor detach(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_detach(input.handle(), &out));
+  return Tensor::take(out);
+}
 
 // Overwrites the input with the source, which broadcasts and is cast; complex to real is refused.
 inline Tensor& copy_(Tensor& input, const Tensor& source, bool non_blocking = false) {
-  return detail::changed<tsr_copy_inplace>(input, source.handle(), non_blocking);
+  return detail::checked(input, tsr_copy_inplace(input.handle(), source.handle(), non_blocking));
 }
 
 // Overwrites every element with one number.
 inline Tensor& fill_(Tensor& input, const Scalar& value) {
-  return detail::changed<tsr_fill_inplace>(input, value.number());
+  return detail::checked(input, tsr_fill_inplace(input.handle(), value.number()));
 }
 
 // Overwrites every element with 0.
-inline Tensor& zero_(Tensor& input) { return detail::changed<tsr_zero_inplace>(input); }
+inline Tensor& zero_(Tensor& input) {
+  return detail::checked(input, tsr_zero_inplace(input.handle()));
+}
 
 // ---- Ops: tensors built of others ----
 
 // Tensors side by side, along axis 1; vectors one after the other.
 inline Tensor hstack(const TensorList& tensors) {
-  return detail::one<tsr_hstack>(tensors.data(), tensors.size());
+  tsr_tensor out = nullptr;
+  check(tsr_hstack(tensors.data(), tensors.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& hstack_out(Tensor& dst, const TensorList& tensors) {
-  return detail::written<tsr_hstack_out>(dst, tensors.data(), tensors.size());
+  return detail::checked(dst, tsr_hstack_out(tensors.data(), tensors.size(), dst.handle()));
 }
 
 // Tensors one above the other, along axis 0; vectors as rows.
 inline Tensor vstack(const TensorList& tensors) {
-  return detail::one<tsr_vstack>(tensors.data(), tensors.size());
+  tsr_tensor out = nullptr;
+  check(tsr_vstack(tensors.data(), tensors.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& vstack_out(Tensor& dst, const TensorList& tensors) {
-  return detail::written<tsr_vstack_out>(dst, tensors.data(), tensors.size());
+  return detail::checked(dst, tsr_vstack_out(tensors.data(), tensors.size(), dst.handle()));
 }
 
 // Tensors concatenated along axis 2, after each was given at least three axes.
 inline Tensor dstack(const TensorList& tensors) {
-  return detail::one<tsr_dstack>(tensors.data(), tensors.size());
+  tsr_tensor out = nullptr;
+  check(tsr_dstack(tensors.data(), tensors.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& dstack_out(Tensor& dst, const TensorList& tensors) {
-  return detail::written<tsr_dstack_out>(dst, tensors.data(), tensors.size());
+  return detail::checked(dst, tsr_dstack_out(tensors.data(), tensors.size(), dst.handle()));
 }
 
 // Tensors side by side, along axis 1; vectors as columns.
 inline Tensor column_stack(const TensorList& tensors) {
-  return detail::one<tsr_column_stack>(tensors.data(), tensors.size());
+  tsr_tensor out = nullptr;
+  check(tsr_column_stack(tensors.data(), tensors.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& column_stack_out(Tensor& dst, const TensorList& tensors) {
-  return detail::written<tsr_column_stack_out>(dst, tensors.data(), tensors.size());
+  return detail::checked(dst, tsr_column_stack_out(tensors.data(), tensors.size(), dst.handle()));
 }
 
 // Matrices along the diagonal of one matrix, which is zero elsewhere.
 inline Tensor block_diag(const TensorList& tensors) {
-  return detail::one<tsr_block_diag>(tensors.data(), tensors.size());
+  tsr_tensor out = nullptr;
+  check(tsr_block_diag(tensors.data(), tensors.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& block_diag_out(Tensor& dst, const TensorList& tensors) {
-  return detail::written<tsr_block_diag_out>(dst, tensors.data(), tensors.size());
+  return detail::checked(dst, tsr_block_diag_out(tensors.data(), tensors.size(), dst.handle()));
 }
 
 // All choices of one element of each vector, as rows; of one vector the vector itself.
 inline Tensor cartesian_prod(const TensorList& tensors) {
-  return detail::one<tsr_cartesian_prod>(tensors.data(), tensors.size());
+  tsr_tensor out = nullptr;
+  check(tsr_cartesian_prod(tensors.data(), tensors.size(), &out));
+  return Tensor::take(out);
 }
 
 // All choices of some elements of a vector, as rows, in lexicographic order of their positions.
 inline Tensor combinations(const Tensor& input, int64_t r = 2, bool with_replacement = false) {
-  return detail::one<tsr_combinations>(input.handle(), r, with_replacement);
+  tsr_tensor out = nullptr;
+  check(tsr_combinations(input.handle(), r, with_replacement, &out));
+  return Tensor::take(out);
 }
 
 // The elements turned by multiples of 90 degrees in the plane of two axes.
 inline Tensor rot90(
     const Tensor& input, int64_t k = 1, const OptionalIntList& axes = std::nullopt) {
-  return detail::one<tsr_rot90>(input.handle(), k, axes.data(), axes.size());
+  tsr_tensor out = nullptr;
+  check(tsr_rot90(input.handle(), k, axes.data(), axes.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& rot90_out(
     Tensor& dst, const Tensor& input, int64_t k = 1, const OptionalIntList& axes = std::nullopt) {
-  return detail::written<tsr_rot90_out>(dst, input.handle(), k, axes.data(), axes.size());
+  return detail::checked(dst, tsr_rot90_out(
+      input.handle(), k, axes.data(), axes.size(), dst.handle()));
 }
 
 // The order of the elements along axis 1 reversed.
-inline Tensor fliplr(const Tensor& input) { return detail::one<tsr_fliplr>(input.handle()); }
+inline Tensor fliplr(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_fliplr(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& fliplr_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_fliplr_out>(dst, input.handle());
+  return detail::checked(dst, tsr_fliplr_out(input.handle(), dst.handle()));
 }
 
 // The order of the elements along axis 0 reversed.
-inline Tensor flipud(const Tensor& input) { return detail::one<tsr_flipud>(input.handle()); }
+inline Tensor flipud(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_flipud(input.handle(), &out));
+  return Tensor::take(out);
+}
 inline Tensor& flipud_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_flipud_out>(dst, input.handle());
+  return detail::checked(dst, tsr_flipud_out(input.handle(), dst.handle()));
 }
 
 // A matrix with a vector on a diagonal, or the diagonal of a matrix; a copy.
 inline Tensor diag(const Tensor& input, int64_t offset = 0) {
-  return detail::one<tsr_diag>(input.handle(), offset);
+  tsr_tensor out = nullptr;
+  check(tsr_diag(input.handle(), offset, &out));
+  return Tensor::take(out);
 }
 inline Tensor& diag_out(Tensor& dst, const Tensor& input, int64_t offset = 0) {
-  return detail::written<tsr_diag_out>(dst, input.handle(), offset);
+  return detail::checked(dst, tsr_diag_out(input.handle(), offset, dst.handle()));
 }
 
 // The last axis on a diagonal of two new axes, zero elsewhere.
 inline Tensor diag_embed(
     const Tensor& input, int64_t offset = 0, int64_t axis1 = -2, int64_t axis2 = -1) {
-  return detail::one<tsr_diag_embed>(input.handle(), offset, axis1, axis2);
+  tsr_tensor out = nullptr;
+  check(tsr_diag_embed(input.handle(), offset, axis1, axis2, &out));
+  return Tensor::take(out);
 }
 inline Tensor& diag_embed_out(
     Tensor& dst, const Tensor& input, int64_t offset = 0, int64_t axis1 = -2, int64_t axis2 = -1) {
-  return detail::written<tsr_diag_embed_out>(dst, input.handle(), offset, axis1, axis2);
+  return detail::checked(dst, tsr_diag_embed_out(
+      input.handle(), offset, axis1, axis2, dst.handle()));
 }
 
 // A matrix with the flattened input on a diagonal.
 inline Tensor diagflat(const Tensor& input, int64_t offset = 0) {
-  return detail::one<tsr_diagflat>(input.handle(), offset);
+  tsr_tensor out = nullptr;
+  check(tsr_diagflat(input.handle(), offset, &out));
+  return Tensor::take(out);
 }
 inline Tensor& diagflat_out(Tensor& dst, const Tensor& input, int64_t offset = 0) {
-  return detail::written<tsr_diagflat_out>(dst, input.handle(), offset);
+  return detail::checked(dst, tsr_diagflat_out(input.handle(), offset, dst.handle()));
 }
 
 // ---- Ops: shapes, windows and arrangement ----
@@ -4852,241 +6083,310 @@ inline Tensor& diagflat_out(Tensor& dst, const Tensor& input, int64_t offset = 0
 // The same elements in row-major order with another shape.
 inline Tensor reshape(
     const Tensor& input, const IntList& shape, std::optional<bool> copy = std::nullopt) {
-  return detail::one<tsr_reshape>(input.handle(), shape.data(), shape.size(), copy ? *copy : -1);
+  tsr_tensor out = nullptr;
+  check(tsr_reshape(input.handle(), shape.data(), shape.size(), copy ? *copy : -1, &out));
+  return Tensor::take(out);
 }
 
 // As reshape, but never a copy: VALUE if the strides do not allow a view.
 inline Tensor view(const Tensor& input, const IntList& shape) {
-  return detail::one<tsr_view>(input.handle(), shape.data(), shape.size());
+  tsr_tensor out = nullptr;
+  check(tsr_view(input.handle(), shape.data(), shape.size(), &out));
+  return Tensor::take(out);
 }
 
 // Merges a range of axes into one; a 0-dim tensor gets one axis.
 inline Tensor flatten(const Tensor& input, int64_t start = 0, int64_t end_axis = -1) {
-  return detail::one<tsr_flatten>(input.handle(), start, end_axis);
+  tsr_tensor out = nullptr;
+  check(tsr_flatten(input.handle(), start, end_axis, &out));
+  return Tensor::take(out);
 }
 
 // Removes axes, all of which must have size 1; a view.
 inline Tensor squeeze(const Tensor& input, const IntList& axes) {
-  return detail::one<tsr_squeeze>(input.handle(), axes.data(), axes.size());
+  tsr_tensor out = nullptr;
+  check(tsr_squeeze(input.handle(), axes.data(), axes.size(), &out));
+  return Tensor::take(out);
 }
 
 // Inserts axes of size 1; a view.
 inline Tensor expand_dims(const Tensor& input, const IntList& axes) {
-  return detail::one<tsr_expand_dims>(input.handle(), axes.data(), axes.size());
+  tsr_tensor out = nullptr;
+  check(tsr_expand_dims(input.handle(), axes.data(), axes.size(), &out));
+  return Tensor::take(out);
 }
 
 // Inserts one axis of size 1; a view. expand_dims inserts several.
 inline Tensor unsqueeze(const Tensor& input, int64_t axis) {
-  return detail::one<tsr_unsqueeze>(input.handle(), axis);
+  tsr_tensor out = nullptr;
+  check(tsr_unsqueeze(input.handle(), axis, &out));
+  return Tensor::take(out);
 }
 
 // The axes in another order; a view.
 inline Tensor permute_dims(const Tensor& input, const IntList& axes) {
-  return detail::one<tsr_permute_dims>(input.handle(), axes.data(), axes.size());
+  tsr_tensor out = nullptr;
+  check(tsr_permute_dims(input.handle(), axes.data(), axes.size(), &out));
+  return Tensor::take(out);
 }
 
 // Two axes exchanged; a view.
 inline Tensor transpose(const Tensor& input, int64_t axis0, int64_t axis1) {
-  return detail::one<tsr_transpose>(input.handle(), axis0, axis1);
+  tsr_tensor out = nullptr;
+  check(tsr_transpose(input.handle(), axis0, axis1, &out));
+  return Tensor::take(out);
 }
 
 // The last two axes exchanged; a view.
 inline Tensor matrix_transpose(const Tensor& input) {
-  return detail::one<tsr_matrix_transpose>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_matrix_transpose(input.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Moves axes to other positions, the others keep their order; a view.
 inline Tensor moveaxis(const Tensor& input, const IntList& source, const IntList& destination) {
-  return detail::one<tsr_moveaxis>(
-      input.handle(), source.data(), source.size(), destination.data(), destination.size());
+  tsr_tensor out = nullptr;
+  check(tsr_moveaxis(
+      input.handle(), source.data(), source.size(), destination.data(), destination.size(), &out));
+  return Tensor::take(out);
 }
 
 // A view that repeats axes of size 1 and adds leading axes; it refuses in-place writes.
 inline Tensor broadcast_to(const Tensor& input, const IntList& shape) {
-  return detail::one<tsr_broadcast_to>(input.handle(), shape.data(), shape.size());
+  tsr_tensor out = nullptr;
+  check(tsr_broadcast_to(input.handle(), shape.data(), shape.size(), &out));
+  return Tensor::take(out);
 }
 
 // As broadcast_to, with -1 for sizes that do not change.
 inline Tensor expand(const Tensor& input, const IntList& shape) {
-  return detail::one<tsr_expand>(input.handle(), shape.data(), shape.size());
+  tsr_tensor out = nullptr;
+  check(tsr_expand(input.handle(), shape.data(), shape.size(), &out));
+  return Tensor::take(out);
 }
 
 // The real parts of a complex tensor, a view; a real tensor itself.
-inline Tensor real(const Tensor& input) { return detail::one<tsr_real>(input.handle()); }
+inline Tensor real(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_real(input.handle(), &out));
+  return Tensor::take(out);
+}
 
 // The imaginary parts of a complex tensor, a view.
-inline Tensor imag(const Tensor& input) { return detail::one<tsr_imag>(input.handle()); }
+inline Tensor imag(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_imag(input.handle(), &out));
+  return Tensor::take(out);
+}
 
 // A complex tensor as real and imaginary parts along one more axis, the last; a view.
 inline Tensor view_as_real(const Tensor& input) {
-  return detail::one<tsr_view_as_real>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_view_as_real(input.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Real and imaginary parts along the last axis as a complex tensor; a view.
 inline Tensor view_as_complex(const Tensor& input) {
-  return detail::one<tsr_view_as_complex>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_view_as_complex(input.handle(), &out));
+  return Tensor::take(out);
 }
 
 // The elements at one position of an axis, without that axis; a view.
 inline Tensor select(const Tensor& input, int64_t axis, int64_t index) {
-  return detail::one<tsr_select>(input.handle(), axis, index);
+  tsr_tensor out = nullptr;
+  check(tsr_select(input.handle(), axis, index, &out));
+  return Tensor::take(out);
 }
 
 // A range of positions of an axis with Python's rules; a view.
 inline Tensor slice(
     const Tensor& input, int64_t axis, std::optional<int64_t> start = std::nullopt,
     std::optional<int64_t> stop = std::nullopt, int64_t step = 1) {
-  return detail::one<tsr_slice>(
-      input.handle(), axis, start.value_or(tsr_none()), stop.value_or(tsr_none()), step);
+  tsr_tensor out = nullptr;
+  check(tsr_slice(
+      input.handle(), axis, start.value_or(tsr_none()), stop.value_or(tsr_none()), step, &out));
+  return Tensor::take(out);
 }
 
 // A number of consecutive positions of an axis, all of which must exist; a view.
 inline Tensor narrow(const Tensor& input, int64_t axis, int64_t start, int64_t length) {
-  return detail::one<tsr_narrow>(input.handle(), axis, start, length);
+  tsr_tensor out = nullptr;
+  check(tsr_narrow(input.handle(), axis, start, length, &out));
+  return Tensor::take(out);
 }
 
 // Parts of the same size along an axis; views.
 inline std::vector<Tensor> split(const Tensor& input, int64_t size, int64_t axis = 0) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_split(input.handle(), size, axis, handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_split(
+      input.handle(), size, axis, out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // Parts of given sizes along an axis; views.
 inline std::vector<Tensor> split_with_sizes(
     const Tensor& input, const IntList& sizes, int64_t axis = 0) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_split_with_sizes(
-        input.handle(), sizes.data(), sizes.size(), axis, handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_split_with_sizes(
+      input.handle(), sizes.data(), sizes.size(), axis, out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // A number of equal parts along an axis; views.
 inline std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int64_t axis = 0) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_chunk(input.handle(), chunks, axis, handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_chunk(
+      input.handle(), chunks, axis, out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // One part for each position of an axis, without that axis; views.
 inline std::vector<Tensor> unstack(const Tensor& input, int64_t axis = 0) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_unstack(input.handle(), axis, handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_unstack(input.handle(), axis, out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // The diagonal of two axes as the last axis of the result; a view.
 inline Tensor diagonal(
     const Tensor& input, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1) {
-  return detail::one<tsr_diagonal>(input.handle(), offset, axis1, axis2);
+  tsr_tensor out = nullptr;
+  check(tsr_diagonal(input.handle(), offset, axis1, axis2, &out));
+  return Tensor::take(out);
 }
 
 // Tensors joined along an axis, promoted to a common dtype.
 inline Tensor concat(const TensorList& tensors, std::optional<int64_t> axis = 0) {
-  return detail::one<tsr_concat>(tensors.data(), tensors.size(), axis.value_or(tsr_none()));
+  tsr_tensor out = nullptr;
+  check(tsr_concat(tensors.data(), tensors.size(), axis.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 inline Tensor& concat_out(Tensor& dst, const TensorList& tensors, std::optional<int64_t> axis = 0) {
-  return detail::written<tsr_concat_out>(
-      dst, tensors.data(), tensors.size(), axis.value_or(tsr_none()));
+  return detail::checked(dst, tsr_concat_out(
+      tensors.data(), tensors.size(), axis.value_or(tsr_none()), dst.handle()));
 }
 
 // Tensors of the same shape joined along a new axis, promoted to a common dtype.
 inline Tensor stack(const TensorList& tensors, int64_t axis = 0) {
-  return detail::one<tsr_stack>(tensors.data(), tensors.size(), axis);
+  tsr_tensor out = nullptr;
+  check(tsr_stack(tensors.data(), tensors.size(), axis, &out));
+  return Tensor::take(out);
 }
 inline Tensor& stack_out(Tensor& dst, const TensorList& tensors, int64_t axis = 0) {
-  return detail::written<tsr_stack_out>(dst, tensors.data(), tensors.size(), axis);
+  return detail::checked(dst, tsr_stack_out(tensors.data(), tensors.size(), axis, dst.handle()));
 }
 
 // The whole tensor repeated along its axes.
 inline Tensor tile(const Tensor& input, const IntList& repetitions) {
-  return detail::one<tsr_tile>(input.handle(), repetitions.data(), repetitions.size());
+  tsr_tensor out = nullptr;
+  check(tsr_tile(input.handle(), repetitions.data(), repetitions.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& tile_out(Tensor& dst, const Tensor& input, const IntList& repetitions) {
-  return detail::written<tsr_tile_out>(dst, input.handle(), repetitions.data(), repetitions.size());
+  return detail::checked(dst, tsr_tile_out(
+      input.handle(), repetitions.data(), repetitions.size(), dst.handle()));
 }
 
 // Each element repeated in place.
 inline Tensor repeat(
     const Tensor& input, const Tensor& repeats, std::optional<int64_t> axis = std::nullopt) {
-  return detail::one<tsr_repeat>(input.handle(), repeats.handle(), axis.value_or(tsr_none()));
+  tsr_tensor out = nullptr;
+  check(tsr_repeat(input.handle(), repeats.handle(), axis.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 inline Tensor repeat(
     const Tensor& input, const Scalar& repeats, std::optional<int64_t> axis = std::nullopt) {
-  return detail::one<tsr_repeat_scalar>(
-      input.handle(), repeats.number(), axis.value_or(tsr_none()));
+  tsr_tensor out = nullptr;
+  check(tsr_repeat_scalar(input.handle(), repeats.number(), axis.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 inline Tensor& repeat_out(
     Tensor& dst, const Tensor& input, const Tensor& repeats,
     std::optional<int64_t> axis = std::nullopt) {
-  return detail::written<tsr_repeat_out>(
-      dst, input.handle(), repeats.handle(), axis.value_or(tsr_none()));
+  return detail::checked(dst, tsr_repeat_out(
+      input.handle(), repeats.handle(), axis.value_or(tsr_none()), dst.handle()));
 }
 inline Tensor& repeat_out(
     Tensor& dst, const Tensor& input, const Scalar& repeats,
     std::optional<int64_t> axis = std::nullopt) {
-  return detail::written<tsr_repeat_scalar_out>(
-      dst, input.handle(), repeats.number(), axis.value_or(tsr_none()));
+  return detail::checked(dst, tsr_repeat_scalar_out(
+      input.handle(), repeats.number(), axis.value_or(tsr_none()), dst.handle()));
 }
 
 // The elements in reverse order along axes; a copy.
 inline Tensor flip(const Tensor& input, const OptionalIntList& axes = std::nullopt) {
-  return detail::one<tsr_flip>(input.handle(), axes.data(), axes.size());
+  tsr_tensor out = nullptr;
+  check(tsr_flip(input.handle(), axes.data(), axes.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& flip_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt) {
-  return detail::written<tsr_flip_out>(dst, input.handle(), axes.data(), axes.size());
+  return detail::checked(dst, tsr_flip_out(input.handle(), axes.data(), axes.size(), dst.handle()));
 }
 
 // Elements shifted along axes; those that leave one end come in at the other.
 inline Tensor roll(
     const Tensor& input, const IntList& shift, const OptionalIntList& axes = std::nullopt) {
-  return detail::one<tsr_roll>(
-      input.handle(), shift.data(), shift.size(), axes.data(), axes.size());
+  tsr_tensor out = nullptr;
+  check(tsr_roll(input.handle(), shift.data(), shift.size(), axes.data(), axes.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& roll_out(
     Tensor& dst, const Tensor& input, const IntList& shift,
     const OptionalIntList& axes = std::nullopt) {
-  return detail::written<tsr_roll_out>(
-      dst, input.handle(), shift.data(), shift.size(), axes.data(), axes.size());
+  return detail::checked(dst, tsr_roll_out(
+      input.handle(), shift.data(), shift.size(), axes.data(), axes.size(), dst.handle()));
 }
 
 // The elements of the last two axes on and below a diagonal, zero above.
 inline Tensor tril(const Tensor& input, int64_t diagonal = 0) {
-  return detail::one<tsr_tril>(input.handle(), diagonal);
+  tsr_tensor out = nullptr;
+  check(tsr_tril(input.handle(), diagonal, &out));
+  return Tensor::take(out);
 }
 inline Tensor& tril_(Tensor& input, int64_t diagonal = 0) {
-  return detail::changed<tsr_tril_inplace>(input, diagonal);
+  return detail::checked(input, tsr_tril_inplace(input.handle(), diagonal));
 }
 inline Tensor& tril_out(Tensor& dst, const Tensor& input, int64_t diagonal = 0) {
-  return detail::written<tsr_tril_out>(dst, input.handle(), diagonal);
+  return detail::checked(dst, tsr_tril_out(input.handle(), diagonal, dst.handle()));
 }
 
 // The elements of the last two axes on and above a diagonal, zero below.
 inline Tensor triu(const Tensor& input, int64_t diagonal = 0) {
-  return detail::one<tsr_triu>(input.handle(), diagonal);
+  tsr_tensor out = nullptr;
+  check(tsr_triu(input.handle(), diagonal, &out));
+  return Tensor::take(out);
 }
 inline Tensor& triu_(Tensor& input, int64_t diagonal = 0) {
-  return detail::changed<tsr_triu_inplace>(input, diagonal);
+  return detail::checked(input, tsr_triu_inplace(input.handle(), diagonal));
 }
 inline Tensor& triu_out(Tensor& dst, const Tensor& input, int64_t diagonal = 0) {
-  return detail::written<tsr_triu_out>(dst, input.handle(), diagonal);
+  return detail::checked(dst, tsr_triu_out(input.handle(), diagonal, dst.handle()));
 }
 
 // Adds elements before and behind axes.
 inline Tensor pad(
     const Tensor& input, const IntList& padding, std::string_view mode = "constant",
     const Scalar& value = 0) {
-  return detail::one<tsr_pad>(
+  tsr_tensor out = nullptr;
+  check(tsr_pad(
       input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
-      value.number());
+      value.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& pad_out(
     Tensor& dst, const Tensor& input, const IntList& padding, std::string_view mode = "constant",
     const Scalar& value = 0) {
-  return detail::written<tsr_pad_out>(
-      dst, input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
-      value.number());
+  return detail::checked(dst, tsr_pad_out(
+      input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
+      value.number(), dst.handle()));
 }
 
 // ---- Ops: views by strides, grids and parts ----
@@ -5096,82 +6396,105 @@ inline Tensor& pad_out(
 inline Tensor as_strided(
     const Tensor& input, const IntList& shape, const IntList& strides,
     std::optional<int64_t> offset = std::nullopt) {
-  return detail::one<tsr_as_strided>(
+  tsr_tensor out = nullptr;
+  check(tsr_as_strided(
       input.handle(), shape.data(), shape.size(), strides.data(), strides.size(),
-      offset.value_or(tsr_none()));
+      offset.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 
 // Windows along an axis, which counts them; their positions are a new last axis. A view.
 inline Tensor unfold(const Tensor& input, int64_t axis, int64_t size, int64_t step) {
-  return detail::one<tsr_unfold>(input.handle(), axis, size, step);
+  tsr_tensor out = nullptr;
+  check(tsr_unfold(input.handle(), axis, size, step, &out));
+  return Tensor::take(out);
 }
 
 // The same bytes as elements of another dtype, by the order of bytes of the machine; a view. Where
 // the dtypes have different sizes the last axis grows or shrinks. Not differentiable.
 inline Tensor view_dtype(const Tensor& input, DType dtype) {
-  return detail::one<tsr_view_dtype>(input.handle(), detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_view_dtype(input.handle(), detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 
 // One axis as several; a view.
 inline Tensor unflatten(const Tensor& input, int64_t axis, const IntList& shape) {
-  return detail::one<tsr_unflatten>(input.handle(), axis, shape.data(), shape.size());
+  tsr_tensor out = nullptr;
+  check(tsr_unflatten(input.handle(), axis, shape.data(), shape.size(), &out));
+  return Tensor::take(out);
 }
 
 // A number of parts along an axis whose sizes differ by 1 at most; views.
 inline std::vector<Tensor> tensor_split(const Tensor& input, int64_t sections, int64_t axis = 0) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_tensor_split(input.handle(), sections, axis, handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_tensor_split(
+      input.handle(), sections, axis, out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // Parts along an axis, cut at indices by Python's rules for slices; views.
 inline std::vector<Tensor> tensor_split_at(
     const Tensor& input, const IntList& indices, int64_t axis = 0) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_tensor_split_at(
-        input.handle(), indices.data(), indices.size(), axis, handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_tensor_split_at(
+      input.handle(), indices.data(), indices.size(), axis, out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // Views of all tensors under the shape that they broadcast to.
 inline std::vector<Tensor> broadcast_tensors(const TensorList& tensors) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_broadcast_tensors(tensors.data(), tensors.size(), handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_broadcast_tensors(
+      tensors.data(), tensors.size(), out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // The coordinates of a grid, each a view of a vector along its axis.
 inline std::vector<Tensor> meshgrid(const TensorList& tensors, std::string_view indexing = "xy") {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_meshgrid(
-        tensors.data(), tensors.size(), indexing.data(), detail::length(indexing), handles,
-        capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_meshgrid(
+      tensors.data(), tensors.size(), indexing.data(), detail::length(indexing), out.data(),
+      out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // The input with at least one axis; a view.
 inline Tensor atleast_1d(const Tensor& input) {
-  return detail::one<tsr_atleast_1d>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_atleast_1d(input.handle(), &out));
+  return Tensor::take(out);
 }
 
 // The input with at least two axes, new ones in front; a view.
 inline Tensor atleast_2d(const Tensor& input) {
-  return detail::one<tsr_atleast_2d>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_atleast_2d(input.handle(), &out));
+  return Tensor::take(out);
 }
 
 // The input with at least three axes, new ones around a vector and behind a matrix; a view.
 inline Tensor atleast_3d(const Tensor& input) {
-  return detail::one<tsr_atleast_3d>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_atleast_3d(input.handle(), &out));
+  return Tensor::take(out);
 }
 
 // A copy of the input with the source at one position of an axis.
 inline Tensor select_scatter(
     const Tensor& input, const Tensor& source, int64_t axis, int64_t index) {
-  return detail::one<tsr_select_scatter>(input.handle(), source.handle(), axis, index);
+  tsr_tensor out = nullptr;
+  check(tsr_select_scatter(input.handle(), source.handle(), axis, index, &out));
+  return Tensor::take(out);
 }
 inline Tensor& select_scatter_out(
     Tensor& dst, const Tensor& input, const Tensor& source, int64_t axis, int64_t index) {
-  return detail::written<tsr_select_scatter_out>(dst, input.handle(), source.handle(), axis, index);
+  return detail::checked(dst, tsr_select_scatter_out(
+      input.handle(), source.handle(), axis, index, dst.handle()));
 }
 
 // A copy of the input with the source in a range of positions of an axis.
@@ -5179,46 +6502,52 @@ inline Tensor slice_scatter(
     const Tensor& input, const Tensor& source, int64_t axis = 0,
     std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
     int64_t step = 1) {
-  return detail::one<tsr_slice_scatter>(
+  tsr_tensor out = nullptr;
+  check(tsr_slice_scatter(
       input.handle(), source.handle(), axis, start.value_or(tsr_none()), stop.value_or(tsr_none()),
-      step);
+      step, &out));
+  return Tensor::take(out);
 }
 inline Tensor& slice_scatter_out(
     Tensor& dst, const Tensor& input, const Tensor& source, int64_t axis = 0,
     std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
     int64_t step = 1) {
-  return detail::written<tsr_slice_scatter_out>(
-      dst, input.handle(), source.handle(), axis, start.value_or(tsr_none()),
-      stop.value_or(tsr_none()), step);
+  return detail::checked(dst, tsr_slice_scatter_out(
+      input.handle(), source.handle(), axis, start.value_or(tsr_none()), stop.value_or(tsr_none()),
+      step, dst.handle()));
 }
 
 // A copy of the input with the source on a diagonal of two axes.
 inline Tensor diagonal_scatter(
     const Tensor& input, const Tensor& source, int64_t offset = 0, int64_t axis1 = 0,
     int64_t axis2 = 1) {
-  return detail::one<tsr_diagonal_scatter>(input.handle(), source.handle(), offset, axis1, axis2);
+  tsr_tensor out = nullptr;
+  check(tsr_diagonal_scatter(input.handle(), source.handle(), offset, axis1, axis2, &out));
+  return Tensor::take(out);
 }
 inline Tensor& diagonal_scatter_out(
     Tensor& dst, const Tensor& input, const Tensor& source, int64_t offset = 0, int64_t axis1 = 0,
     int64_t axis2 = 1) {
-  return detail::written<tsr_diagonal_scatter_out>(
-      dst, input.handle(), source.handle(), offset, axis1, axis2);
+  return detail::checked(dst, tsr_diagonal_scatter_out(
+      input.handle(), source.handle(), offset, axis1, axis2, dst.handle()));
 }
 
 // A copy of the input with the source in a window of any strides on its memory.
 inline Tensor as_strided_scatter(
     const Tensor& input, const Tensor& source, const IntList& shape, const IntList& strides,
     std::optional<int64_t> offset = std::nullopt) {
-  return detail::one<tsr_as_strided_scatter>(
+  tsr_tensor out = nullptr;
+  check(tsr_as_strided_scatter(
       input.handle(), source.handle(), shape.data(), shape.size(), strides.data(), strides.size(),
-      offset.value_or(tsr_none()));
+      offset.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 inline Tensor& as_strided_scatter_out(
     Tensor& dst, const Tensor& input, const Tensor& source, const IntList& shape,
     const IntList& strides, std::optional<int64_t> offset = std::nullopt) {
-  return detail::written<tsr_as_strided_scatter_out>(
-      dst, input.handle(), source.handle(), shape.data(), shape.size(), strides.data(),
-      strides.size(), offset.value_or(tsr_none()));
+  return detail::checked(dst, tsr_as_strided_scatter_out(
+      input.handle(), source.handle(), shape.data(), shape.size(), strides.data(), strides.size(),
+      offset.value_or(tsr_none()), dst.handle()));
 }
 
 // ---- Ops: indexing ----
@@ -5227,168 +6556,206 @@ inline Tensor& as_strided_scatter_out(
 // integer counts as an array. The dims of adjacent arrays replace them, those of separated arrays
 // come first.
 inline Tensor getitem(const Tensor& input, const IntList& items, const TensorList& arrays) {
-  return detail::one<tsr_getitem>(
-      input.handle(), items.data(), items.size(), arrays.data(), arrays.size());
+  tsr_tensor out = nullptr;
+  check(tsr_getitem(
+      input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), &out));
+  return Tensor::take(out);
 }
 
 // input[items] of integers, slices, new axes and an ellipsis; a view.
 inline Tensor getitem_basic(const Tensor& input, const IntList& items) {
-  return detail::one<tsr_getitem_basic>(input.handle(), items.data(), items.size());
+  tsr_tensor out = nullptr;
+  check(tsr_getitem_basic(input.handle(), items.data(), items.size(), &out));
+  return Tensor::take(out);
 }
 
 // input[mask]: the elements where the mask is true, in row-major order; a copy.
 inline Tensor getitem_boolean(const Tensor& input, const Tensor& mask) {
-  return detail::one<tsr_getitem_boolean>(input.handle(), mask.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_getitem_boolean(input.handle(), mask.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& getitem_boolean_out(Tensor& dst, const Tensor& input, const Tensor& mask) {
-  return detail::written<tsr_getitem_boolean_out>(dst, input.handle(), mask.handle());
+  return detail::checked(dst, tsr_getitem_boolean_out(input.handle(), mask.handle(), dst.handle()));
 }
 
 // input[i, j, ...] with index arrays that broadcast together; a copy.
 inline Tensor getitem_integer(const Tensor& input, const TensorList& indices) {
-  return detail::one<tsr_getitem_integer>(input.handle(), indices.data(), indices.size());
+  tsr_tensor out = nullptr;
+  check(tsr_getitem_integer(input.handle(), indices.data(), indices.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& getitem_integer_out(Tensor& dst, const Tensor& input, const TensorList& indices) {
-  return detail::written<tsr_getitem_integer_out>(
-      dst, input.handle(), indices.data(), indices.size());
+  return detail::checked(dst, tsr_getitem_integer_out(
+      input.handle(), indices.data(), indices.size(), dst.handle()));
 }
 
 // input[items] = value; for repeated positions the last one wins.
 inline Tensor& setitem_(
     Tensor& input, const IntList& items, const TensorList& arrays, const Tensor& value) {
-  return detail::changed<tsr_setitem_inplace>(
-      input, items.data(), items.size(), arrays.data(), arrays.size(), value.handle());
+  return detail::checked(input, tsr_setitem_inplace(
+      input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), value.handle()));
 }
 inline Tensor& setitem_(
     Tensor& input, const IntList& items, const TensorList& arrays, const Scalar& value) {
-  return detail::changed<tsr_setitem_scalar_inplace>(
-      input, items.data(), items.size(), arrays.data(), arrays.size(), value.number());
+  return detail::checked(input, tsr_setitem_scalar_inplace(
+      input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), value.number()));
 }
 
 // The input with values written, or added, at positions.
 inline Tensor index_put(
     const Tensor& input, const TensorList& indices, const Tensor& values, bool accumulate = false) {
-  return detail::one<tsr_index_put>(
-      input.handle(), indices.data(), indices.size(), values.handle(), accumulate);
+  tsr_tensor out = nullptr;
+  check(tsr_index_put(
+      input.handle(), indices.data(), indices.size(), values.handle(), accumulate, &out));
+  return Tensor::take(out);
 }
 inline Tensor& index_put_(
     Tensor& input, const TensorList& indices, const Tensor& values, bool accumulate = false) {
-  return detail::changed<tsr_index_put_inplace>(
-      input, indices.data(), indices.size(), values.handle(), accumulate);
+  return detail::checked(input, tsr_index_put_inplace(
+      input.handle(), indices.data(), indices.size(), values.handle(), accumulate));
 }
 inline Tensor& index_put_out(
     Tensor& dst, const Tensor& input, const TensorList& indices, const Tensor& values,
     bool accumulate = false) {
-  return detail::written<tsr_index_put_out>(
-      dst, input.handle(), indices.data(), indices.size(), values.handle(), accumulate);
+  return detail::checked(dst, tsr_index_put_out(
+      input.handle(), indices.data(), indices.size(), values.handle(), accumulate, dst.handle()));
 }
 
 // The slices of an axis at the positions of an index.
 inline Tensor index_select(const Tensor& input, int64_t axis, const Tensor& index) {
-  return detail::one<tsr_index_select>(input.handle(), axis, index.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_index_select(input.handle(), axis, index.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& index_select_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index) {
-  return detail::written<tsr_index_select_out>(dst, input.handle(), axis, index.handle());
+  return detail::checked(dst, tsr_index_select_out(
+      input.handle(), axis, index.handle(), dst.handle()));
 }
 
 // The slices of an axis at indices; the dims of the indices replace the axis.
 inline Tensor take(
     const Tensor& input, const Tensor& indices, std::optional<int64_t> axis = std::nullopt) {
-  return detail::one<tsr_take>(input.handle(), indices.handle(), axis.value_or(tsr_none()));
+  tsr_tensor out = nullptr;
+  check(tsr_take(input.handle(), indices.handle(), axis.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 inline Tensor& take_out(
     Tensor& dst, const Tensor& input, const Tensor& indices,
     std::optional<int64_t> axis = std::nullopt) {
-  return detail::written<tsr_take_out>(
-      dst, input.handle(), indices.handle(), axis.value_or(tsr_none()));
+  return detail::checked(dst, tsr_take_out(
+      input.handle(), indices.handle(), axis.value_or(tsr_none()), dst.handle()));
 }
 
 // The rows of a table at integer indices.
 inline Tensor embedding(
     const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx = std::nullopt) {
-  return detail::one<tsr_embedding>(
-      input.handle(), weight.handle(), padding_idx.value_or(tsr_none()));
+  tsr_tensor out = nullptr;
+  check(tsr_embedding(input.handle(), weight.handle(), padding_idx.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 inline Tensor& embedding_out(
     Tensor& dst, const Tensor& input, const Tensor& weight,
     std::optional<int64_t> padding_idx = std::nullopt) {
-  return detail::written<tsr_embedding_out>(
-      dst, input.handle(), weight.handle(), padding_idx.value_or(tsr_none()));
+  return detail::checked(dst, tsr_embedding_out(
+      input.handle(), weight.handle(), padding_idx.value_or(tsr_none()), dst.handle()));
 }
 
 // out[i, j] = input[i, index[i, j]] for axis 1, and so on.
 inline Tensor gather(const Tensor& input, int64_t axis, const Tensor& index) {
-  return detail::one<tsr_gather>(input.handle(), axis, index.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_gather(input.handle(), axis, index.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& gather_out(Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index) {
-  return detail::written<tsr_gather_out>(dst, input.handle(), axis, index.handle());
+  return detail::checked(dst, tsr_gather_out(input.handle(), axis, index.handle(), dst.handle()));
 }
 
 // One position of an axis for each element of the indices.
 inline Tensor take_along_axis(const Tensor& input, const Tensor& indices, int64_t axis = -1) {
-  return detail::one<tsr_take_along_axis>(input.handle(), indices.handle(), axis);
+  tsr_tensor out = nullptr;
+  check(tsr_take_along_axis(input.handle(), indices.handle(), axis, &out));
+  return Tensor::take(out);
 }
 inline Tensor& take_along_axis_out(
     Tensor& dst, const Tensor& input, const Tensor& indices, int64_t axis = -1) {
-  return detail::written<tsr_take_along_axis_out>(dst, input.handle(), indices.handle(), axis);
+  return detail::checked(dst, tsr_take_along_axis_out(
+      input.handle(), indices.handle(), axis, dst.handle()));
 }
 
 // input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.
 inline Tensor scatter_add(
     const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
-  return detail::one<tsr_scatter_add>(input.handle(), axis, index.handle(), source.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_scatter_add(input.handle(), axis, index.handle(), source.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& scatter_add_(
     Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
-  return detail::changed<tsr_scatter_add_inplace>(input, axis, index.handle(), source.handle());
+  return detail::checked(input, tsr_scatter_add_inplace(
+      input.handle(), axis, index.handle(), source.handle()));
 }
 inline Tensor& scatter_add_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
-  return detail::written<tsr_scatter_add_out>(
-      dst, input.handle(), axis, index.handle(), source.handle());
+  return detail::checked(dst, tsr_scatter_add_out(
+      input.handle(), axis, index.handle(), source.handle(), dst.handle()));
 }
 
 // The value where the mask is true, the input elsewhere, in the input's dtype.
 inline Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value) {
-  return detail::one<tsr_masked_fill>(input.handle(), mask.handle(), value.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_masked_fill(input.handle(), mask.handle(), value.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor masked_fill(const Tensor& input, const Tensor& mask, const Scalar& value) {
-  return detail::one<tsr_masked_fill_scalar>(input.handle(), mask.handle(), value.number());
+  tsr_tensor out = nullptr;
+  check(tsr_masked_fill_scalar(input.handle(), mask.handle(), value.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& masked_fill_(Tensor& input, const Tensor& mask, const Tensor& value) {
-  return detail::changed<tsr_masked_fill_inplace>(input, mask.handle(), value.handle());
+  return detail::checked(input, tsr_masked_fill_inplace(
+      input.handle(), mask.handle(), value.handle()));
 }
 inline Tensor& masked_fill_(Tensor& input, const Tensor& mask, const Scalar& value) {
-  return detail::changed<tsr_masked_fill_scalar_inplace>(input, mask.handle(), value.number());
+  return detail::checked(input, tsr_masked_fill_scalar_inplace(
+      input.handle(), mask.handle(), value.number()));
 }
 inline Tensor& masked_fill_out(
     Tensor& dst, const Tensor& input, const Tensor& mask, const Tensor& value) {
-  return detail::written<tsr_masked_fill_out>(dst, input.handle(), mask.handle(), value.handle());
+  return detail::checked(dst, tsr_masked_fill_out(
+      input.handle(), mask.handle(), value.handle(), dst.handle()));
 }
 inline Tensor& masked_fill_out(
     Tensor& dst, const Tensor& input, const Tensor& mask, const Scalar& value) {
-  return detail::written<tsr_masked_fill_scalar_out>(
-      dst, input.handle(), mask.handle(), value.number());
+  return detail::checked(dst, tsr_masked_fill_scalar_out(
+      input.handle(), mask.handle(), value.number(), dst.handle()));
 }
 
 // The elements where the mask is true, in row-major order, as one axis.
 inline Tensor masked_select(const Tensor& input, const Tensor& mask) {
-  return detail::one<tsr_masked_select>(input.handle(), mask.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_masked_select(input.handle(), mask.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& masked_select_out(Tensor& dst, const Tensor& input, const Tensor& mask) {
-  return detail::written<tsr_masked_select_out>(dst, input.handle(), mask.handle());
+  return detail::checked(dst, tsr_masked_select_out(input.handle(), mask.handle(), dst.handle()));
 }
 
 // The positions of the nonzero elements in row-major order, one int64 tensor for each axis.
 inline std::vector<Tensor> nonzero(const Tensor& input) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_nonzero(input.handle(), handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_nonzero(input.handle(), out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // The positions of the nonzero elements in row-major order, one row for each.
-inline Tensor argwhere(const Tensor& input) { return detail::one<tsr_argwhere>(input.handle()); }
+inline Tensor argwhere(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_argwhere(input.handle(), &out));
+  return Tensor::take(out);
+}
 
 // ---- Ops: scattering ----
 
@@ -5396,40 +6763,48 @@ inline Tensor argwhere(const Tensor& input) { return detail::one<tsr_argwhere>(i
 inline Tensor scatter(
     const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     std::string_view reduce = "replace") {
-  return detail::one<tsr_scatter>(
-      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce));
+  tsr_tensor out = nullptr;
+  check(tsr_scatter(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      &out));
+  return Tensor::take(out);
 }
 inline Tensor scatter(
     const Tensor& input, int64_t axis, const Tensor& index, const Scalar& source,
     std::string_view reduce = "replace") {
-  return detail::one<tsr_scatter_scalar>(
-      input.handle(), axis, index.handle(), source.number(), reduce.data(), detail::length(reduce));
+  tsr_tensor out = nullptr;
+  check(tsr_scatter_scalar(
+      input.handle(), axis, index.handle(), source.number(), reduce.data(), detail::length(reduce),
+      &out));
+  return Tensor::take(out);
 }
 inline Tensor& scatter_(
     Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     std::string_view reduce = "replace") {
-  return detail::changed<tsr_scatter_inplace>(
-      input, axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce));
+  return detail::checked(input, tsr_scatter_inplace(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(),
+      detail::length(reduce)));
 }
 inline Tensor& scatter_(
     Tensor& input, int64_t axis, const Tensor& index, const Scalar& source,
     std::string_view reduce = "replace") {
-  return detail::changed<tsr_scatter_scalar_inplace>(
-      input, axis, index.handle(), source.number(), reduce.data(), detail::length(reduce));
+  return detail::checked(input, tsr_scatter_scalar_inplace(
+      input.handle(), axis, index.handle(), source.number(), reduce.data(),
+      detail::length(reduce)));
 }
 inline Tensor& scatter_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     std::string_view reduce = "replace") {
-  return detail::written<tsr_scatter_out>(
-      dst, input.handle(), axis, index.handle(), source.handle(), reduce.data(),
-      detail::length(reduce));
+  return detail::checked(dst, tsr_scatter_out(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      dst.handle()));
 }
 inline Tensor& scatter_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Scalar& source,
     std::string_view reduce = "replace") {
-  return detail::written<tsr_scatter_scalar_out>(
-      dst, input.handle(), axis, index.handle(), source.number(), reduce.data(),
-      detail::length(reduce));
+  return detail::checked(dst, tsr_scatter_scalar_out(
+      input.handle(), axis, index.handle(), source.number(), reduce.data(), detail::length(reduce),
+      dst.handle()));
 }
 
 // Each place that an index names gets the sum, product, mean, largest or smallest of the elements
@@ -5437,137 +6812,156 @@ inline Tensor& scatter_out(
 inline Tensor scatter_reduce(
     const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     std::string_view reduce, bool include_self = true) {
-  return detail::one<tsr_scatter_reduce>(
+  tsr_tensor out = nullptr;
+  check(tsr_scatter_reduce(
       input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
-      include_self);
+      include_self, &out));
+  return Tensor::take(out);
 }
 inline Tensor& scatter_reduce_(
     Tensor& input, int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
     bool include_self = true) {
-  return detail::changed<tsr_scatter_reduce_inplace>(
-      input, axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
-      include_self);
+  return detail::checked(input, tsr_scatter_reduce_inplace(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      include_self));
 }
 inline Tensor& scatter_reduce_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     std::string_view reduce, bool include_self = true) {
-  return detail::written<tsr_scatter_reduce_out>(
-      dst, input.handle(), axis, index.handle(), source.handle(), reduce.data(),
-      detail::length(reduce), include_self);
+  return detail::checked(dst, tsr_scatter_reduce_out(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      include_self, dst.handle()));
 }
 
 // The source added to the slices of an axis that an index names; every occurrence counts.
 inline Tensor index_add(
     const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     const Scalar& alpha = 1) {
-  return detail::one<tsr_index_add>(
-      input.handle(), axis, index.handle(), source.handle(), alpha.number());
+  tsr_tensor out = nullptr;
+  check(tsr_index_add(input.handle(), axis, index.handle(), source.handle(), alpha.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& index_add_(
     Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     const Scalar& alpha = 1) {
-  return detail::changed<tsr_index_add_inplace>(
-      input, axis, index.handle(), source.handle(), alpha.number());
+  return detail::checked(input, tsr_index_add_inplace(
+      input.handle(), axis, index.handle(), source.handle(), alpha.number()));
 }
 inline Tensor& index_add_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     const Scalar& alpha = 1) {
-  return detail::written<tsr_index_add_out>(
-      dst, input.handle(), axis, index.handle(), source.handle(), alpha.number());
+  return detail::checked(dst, tsr_index_add_out(
+      input.handle(), axis, index.handle(), source.handle(), alpha.number(), dst.handle()));
 }
 
 // The source in place of the slices of an axis that an index names; of equal ones the last is
 // written.
 inline Tensor index_copy(
     const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
-  return detail::one<tsr_index_copy>(input.handle(), axis, index.handle(), source.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_index_copy(input.handle(), axis, index.handle(), source.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& index_copy_(Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
-  return detail::changed<tsr_index_copy_inplace>(input, axis, index.handle(), source.handle());
+  return detail::checked(input, tsr_index_copy_inplace(
+      input.handle(), axis, index.handle(), source.handle()));
 }
 inline Tensor& index_copy_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
-  return detail::written<tsr_index_copy_out>(
-      dst, input.handle(), axis, index.handle(), source.handle());
+  return detail::checked(dst, tsr_index_copy_out(
+      input.handle(), axis, index.handle(), source.handle(), dst.handle()));
 }
 
 // One value in the slices of an axis that an index names.
 inline Tensor index_fill(
     const Tensor& input, int64_t axis, const Tensor& index, const Tensor& value) {
-  return detail::one<tsr_index_fill>(input.handle(), axis, index.handle(), value.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_index_fill(input.handle(), axis, index.handle(), value.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor index_fill(
     const Tensor& input, int64_t axis, const Tensor& index, const Scalar& value) {
-  return detail::one<tsr_index_fill_scalar>(input.handle(), axis, index.handle(), value.number());
+  tsr_tensor out = nullptr;
+  check(tsr_index_fill_scalar(input.handle(), axis, index.handle(), value.number(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& index_fill_(Tensor& input, int64_t axis, const Tensor& index, const Tensor& value) {
-  return detail::changed<tsr_index_fill_inplace>(input, axis, index.handle(), value.handle());
+  return detail::checked(input, tsr_index_fill_inplace(
+      input.handle(), axis, index.handle(), value.handle()));
 }
 inline Tensor& index_fill_(Tensor& input, int64_t axis, const Tensor& index, const Scalar& value) {
-  return detail::changed<tsr_index_fill_scalar_inplace>(
-      input, axis, index.handle(), value.number());
+  return detail::checked(input, tsr_index_fill_scalar_inplace(
+      input.handle(), axis, index.handle(), value.number()));
 }
 inline Tensor& index_fill_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& value) {
-  return detail::written<tsr_index_fill_out>(
-      dst, input.handle(), axis, index.handle(), value.handle());
+  return detail::checked(dst, tsr_index_fill_out(
+      input.handle(), axis, index.handle(), value.handle(), dst.handle()));
 }
 inline Tensor& index_fill_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Scalar& value) {
-  return detail::written<tsr_index_fill_scalar_out>(
-      dst, input.handle(), axis, index.handle(), value.number());
+  return detail::checked(dst, tsr_index_fill_scalar_out(
+      input.handle(), axis, index.handle(), value.number(), dst.handle()));
 }
 
 // The slices of an axis that an index names folded with those of the source.
 inline Tensor index_reduce(
     const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     std::string_view reduce, bool include_self = true) {
-  return detail::one<tsr_index_reduce>(
+  tsr_tensor out = nullptr;
+  check(tsr_index_reduce(
       input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
-      include_self);
+      include_self, &out));
+  return Tensor::take(out);
 }
 inline Tensor& index_reduce_(
     Tensor& input, int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
     bool include_self = true) {
-  return detail::changed<tsr_index_reduce_inplace>(
-      input, axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
-      include_self);
+  return detail::checked(input, tsr_index_reduce_inplace(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      include_self));
 }
 inline Tensor& index_reduce_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
     std::string_view reduce, bool include_self = true) {
-  return detail::written<tsr_index_reduce_out>(
-      dst, input.handle(), axis, index.handle(), source.handle(), reduce.data(),
-      detail::length(reduce), include_self);
+  return detail::checked(dst, tsr_index_reduce_out(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      include_self, dst.handle()));
 }
 
 // The elements of the source, in row-major order, at the places where the mask holds.
 inline Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source) {
-  return detail::one<tsr_masked_scatter>(input.handle(), mask.handle(), source.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_masked_scatter(input.handle(), mask.handle(), source.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& masked_scatter_(Tensor& input, const Tensor& mask, const Tensor& source) {
-  return detail::changed<tsr_masked_scatter_inplace>(input, mask.handle(), source.handle());
+  return detail::checked(input, tsr_masked_scatter_inplace(
+      input.handle(), mask.handle(), source.handle()));
 }
 inline Tensor& masked_scatter_out(
     Tensor& dst, const Tensor& input, const Tensor& mask, const Tensor& source) {
-  return detail::written<tsr_masked_scatter_out>(
-      dst, input.handle(), mask.handle(), source.handle());
+  return detail::checked(dst, tsr_masked_scatter_out(
+      input.handle(), mask.handle(), source.handle(), dst.handle()));
 }
 
 // The source written to, or added at, places of the flattened input.
 inline Tensor put(
     const Tensor& input, const Tensor& index, const Tensor& source, bool accumulate = false) {
-  return detail::one<tsr_put>(input.handle(), index.handle(), source.handle(), accumulate);
+  tsr_tensor out = nullptr;
+  check(tsr_put(input.handle(), index.handle(), source.handle(), accumulate, &out));
+  return Tensor::take(out);
 }
 inline Tensor& put_(
     Tensor& input, const Tensor& index, const Tensor& source, bool accumulate = false) {
-  return detail::changed<tsr_put_inplace>(input, index.handle(), source.handle(), accumulate);
+  return detail::checked(input, tsr_put_inplace(
+      input.handle(), index.handle(), source.handle(), accumulate));
 }
 inline Tensor& put_out(
     Tensor& dst, const Tensor& input, const Tensor& index, const Tensor& source,
     bool accumulate = false) {
-  return detail::written<tsr_put_out>(
-      dst, input.handle(), index.handle(), source.handle(), accumulate);
+  return detail::checked(dst, tsr_put_out(
+      input.handle(), index.handle(), source.handle(), accumulate, dst.handle()));
 }
 
 // ---- Ops: neural networks ----
@@ -5577,17 +6971,19 @@ inline Tensor conv1d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  return detail::one<tsr_conv1d>(
+  tsr_tensor out = nullptr;
+  check(tsr_conv1d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), dilation.data(), dilation.size(), groups, same);
+      padding.size(), dilation.data(), dilation.size(), groups, same, &out));
+  return Tensor::take(out);
 }
 inline Tensor& conv1d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  return detail::written<tsr_conv1d_out>(
-      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), groups, same);
+  return detail::checked(dst, tsr_conv1d_out(
+      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
+      padding.size(), dilation.data(), dilation.size(), groups, same, dst.handle()));
 }
 
 // Cross-correlation of images, plus a bias per channel. All tensors have the same floating dtype
@@ -5598,17 +6994,19 @@ inline Tensor conv2d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  return detail::one<tsr_conv2d>(
+  tsr_tensor out = nullptr;
+  check(tsr_conv2d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), dilation.data(), dilation.size(), groups, same);
+      padding.size(), dilation.data(), dilation.size(), groups, same, &out));
+  return Tensor::take(out);
 }
 inline Tensor& conv2d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  return detail::written<tsr_conv2d_out>(
-      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), groups, same);
+  return detail::checked(dst, tsr_conv2d_out(
+      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
+      padding.size(), dilation.data(), dilation.size(), groups, same, dst.handle()));
 }
 
 // Cross-correlation along three spatial axes, plus a bias per channel.
@@ -5616,17 +7014,19 @@ inline Tensor conv3d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  return detail::one<tsr_conv3d>(
+  tsr_tensor out = nullptr;
+  check(tsr_conv3d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), dilation.data(), dilation.size(), groups, same);
+      padding.size(), dilation.data(), dilation.size(), groups, same, &out));
+  return Tensor::take(out);
 }
 inline Tensor& conv3d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  return detail::written<tsr_conv3d_out>(
-      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), groups, same);
+  return detail::checked(dst, tsr_conv3d_out(
+      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
+      padding.size(), dilation.data(), dilation.size(), groups, same, dst.handle()));
 }
 
 // The derivative of conv1d with respect to its input, as an op.
@@ -5635,20 +7035,22 @@ inline Tensor conv_transpose1d(
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  return detail::one<tsr_conv_transpose1d>(
+  tsr_tensor out = nullptr;
+  check(tsr_conv_transpose1d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
-      dilation.size());
+      dilation.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& conv_transpose1d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  return detail::written<tsr_conv_transpose1d_out>(
-      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
-      padding.data(), padding.size(), output_padding.data(), output_padding.size(), groups,
-      dilation.data(), dilation.size());
+  return detail::checked(dst, tsr_conv_transpose1d_out(
+      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
+      padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
+      dilation.size(), dst.handle()));
 }
 
 // The derivative of conv2d with respect to its input, as an op.
@@ -5657,20 +7059,22 @@ inline Tensor conv_transpose2d(
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  return detail::one<tsr_conv_transpose2d>(
+  tsr_tensor out = nullptr;
+  check(tsr_conv_transpose2d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
-      dilation.size());
+      dilation.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& conv_transpose2d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  return detail::written<tsr_conv_transpose2d_out>(
-      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
-      padding.data(), padding.size(), output_padding.data(), output_padding.size(), groups,
-      dilation.data(), dilation.size());
+  return detail::checked(dst, tsr_conv_transpose2d_out(
+      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
+      padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
+      dilation.size(), dst.handle()));
 }
 
 // The derivative of conv3d with respect to its input, as an op.
@@ -5679,20 +7083,22 @@ inline Tensor conv_transpose3d(
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  return detail::one<tsr_conv_transpose3d>(
+  tsr_tensor out = nullptr;
+  check(tsr_conv_transpose3d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
-      dilation.size());
+      dilation.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& conv_transpose3d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  return detail::written<tsr_conv_transpose3d_out>(
-      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
-      padding.data(), padding.size(), output_padding.data(), output_padding.size(), groups,
-      dilation.data(), dilation.size());
+  return detail::checked(dst, tsr_conv_transpose3d_out(
+      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
+      padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
+      dilation.size(), dst.handle()));
 }
 
 // The maximum of each window; floating dtypes.
@@ -5700,17 +7106,19 @@ inline Tensor max_pool2d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
     bool ceil_mode = false) {
-  return detail::one<tsr_max_pool2d>(
+  tsr_tensor out = nullptr;
+  check(tsr_max_pool2d(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, &out));
+  return Tensor::take(out);
 }
 inline Tensor& max_pool2d_out(
     Tensor& dst, const Tensor& input, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, bool ceil_mode = false) {
-  return detail::written<tsr_max_pool2d_out>(
-      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+  return detail::checked(dst, tsr_max_pool2d_out(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, dst.handle()));
 }
 
 // As max_pool2d, and the position of each maximum in the flattened plane (int64). A window can lie
@@ -5736,31 +7144,34 @@ inline Tensor avg_pool2d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, bool ceil_mode = false,
     bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
-  return detail::one<tsr_avg_pool2d>(
+  tsr_tensor out = nullptr;
+  check(tsr_avg_pool2d(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), ceil_mode, count_include_pad,
-      divisor_override.value_or(tsr_none()));
+      divisor_override.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 inline Tensor& avg_pool2d_out(
     Tensor& dst, const Tensor& input, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     bool ceil_mode = false, bool count_include_pad = true,
     std::optional<int64_t> divisor_override = std::nullopt) {
-  return detail::written<tsr_avg_pool2d_out>(
-      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+  return detail::checked(dst, tsr_avg_pool2d_out(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), ceil_mode, count_include_pad,
-      divisor_override.value_or(tsr_none()));
+      divisor_override.value_or(tsr_none()), dst.handle()));
 }
 
 // The means of output_size windows that cover the input evenly; floating dtypes.
 inline Tensor adaptive_avg_pool2d(const Tensor& input, const IntList& output_size) {
-  return detail::one<tsr_adaptive_avg_pool2d>(
-      input.handle(), output_size.data(), output_size.size());
+  tsr_tensor out = nullptr;
+  check(tsr_adaptive_avg_pool2d(input.handle(), output_size.data(), output_size.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& adaptive_avg_pool2d_out(
     Tensor& dst, const Tensor& input, const IntList& output_size) {
-  return detail::written<tsr_adaptive_avg_pool2d_out>(
-      dst, input.handle(), output_size.data(), output_size.size());
+  return detail::checked(dst, tsr_adaptive_avg_pool2d_out(
+      input.handle(), output_size.data(), output_size.size(), dst.handle()));
 }
 
 // (input - mean) / sqrt(var + eps) weight + bias, per channel; floating dtypes.
@@ -5768,55 +7179,65 @@ inline Tensor batch_norm(
     const Tensor& input, const Tensor& running_mean = {}, const Tensor& running_var = {},
     const Tensor& weight = {}, const Tensor& bias = {}, bool training = false,
     double momentum = 0.1, double eps = 1e-05) {
-  return detail::one<tsr_batch_norm>(
+  tsr_tensor out = nullptr;
+  check(tsr_batch_norm(
       input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
-      training, momentum, eps);
+      training, momentum, eps, &out));
+  return Tensor::take(out);
 }
 inline Tensor& batch_norm_out(
     Tensor& dst, const Tensor& input, const Tensor& running_mean = {},
     const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {},
     bool training = false, double momentum = 0.1, double eps = 1e-05) {
-  return detail::written<tsr_batch_norm_out>(
-      dst, input.handle(), running_mean.handle(), running_var.handle(), weight.handle(),
-      bias.handle(), training, momentum, eps);
+  return detail::checked(dst, tsr_batch_norm_out(
+      input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
+      training, momentum, eps, dst.handle()));
 }
 
 // (input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes.
 inline Tensor layer_norm(
     const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
     const Tensor& bias = {}, double eps = 1e-05) {
-  return detail::one<tsr_layer_norm>(
+  tsr_tensor out = nullptr;
+  check(tsr_layer_norm(
       input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
-      bias.handle(), eps);
+      bias.handle(), eps, &out));
+  return Tensor::take(out);
 }
 inline Tensor& layer_norm_out(
     Tensor& dst, const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
     const Tensor& bias = {}, double eps = 1e-05) {
-  return detail::written<tsr_layer_norm_out>(
-      dst, input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
-      bias.handle(), eps);
+  return detail::checked(dst, tsr_layer_norm_out(
+      input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
+      bias.handle(), eps, dst.handle()));
 }
 
 // exp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype.
 inline Tensor softmax(
     const Tensor& input, int64_t axis = -1, std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_softmax>(input.handle(), axis, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_softmax(input.handle(), axis, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& softmax_out(
     Tensor& dst, const Tensor& input, int64_t axis = -1,
     std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_softmax_out>(dst, input.handle(), axis, detail::bits(dtype));
+  return detail::checked(dst, tsr_softmax_out(
+      input.handle(), axis, detail::bits(dtype), dst.handle()));
 }
 
 // The logarithm of softmax, without overflow.
 inline Tensor log_softmax(
     const Tensor& input, int64_t axis = -1, std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_log_softmax>(input.handle(), axis, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_log_softmax(input.handle(), axis, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& log_softmax_out(
     Tensor& dst, const Tensor& input, int64_t axis = -1,
     std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_log_softmax_out>(dst, input.handle(), axis, detail::bits(dtype));
+  return detail::checked(dst, tsr_log_softmax_out(
+      input.handle(), axis, detail::bits(dtype), dst.handle()));
 }
 
 // The negative logarithm of the softmax probability of the target. INDEX when a class number is out
@@ -5825,49 +7246,61 @@ inline Tensor cross_entropy(
     const Tensor& input, const Tensor& target, const Tensor& weight = {},
     int64_t ignore_index = -100, std::string_view reduction = "mean",
     double label_smoothing = 0.0) {
-  return detail::one<tsr_cross_entropy>(
+  tsr_tensor out = nullptr;
+  check(tsr_cross_entropy(
       input.handle(), target.handle(), weight.handle(), ignore_index, reduction.data(),
-      detail::length(reduction), label_smoothing);
+      detail::length(reduction), label_smoothing, &out));
+  return Tensor::take(out);
 }
 
 // The negative log-probability of the target class.
 inline Tensor nll_loss(
     const Tensor& input, const Tensor& target, const Tensor& weight = {},
     int64_t ignore_index = -100, std::string_view reduction = "mean") {
-  return detail::one<tsr_nll_loss>(
+  tsr_tensor out = nullptr;
+  check(tsr_nll_loss(
       input.handle(), target.handle(), weight.handle(), ignore_index, reduction.data(),
-      detail::length(reduction));
+      detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // The squared difference of two tensors of the same shape.
 inline Tensor mse_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
-  return detail::one<tsr_mse_loss>(
-      input.handle(), target.handle(), reduction.data(), detail::length(reduction));
+  tsr_tensor out = nullptr;
+  check(tsr_mse_loss(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // The binary cross entropy of sigmoid(input), without overflow.
 inline Tensor binary_cross_entropy_with_logits(
     const Tensor& input, const Tensor& target, const Tensor& weight = {},
     const Tensor& pos_weight = {}, std::string_view reduction = "mean") {
-  return detail::one<tsr_binary_cross_entropy_with_logits>(
+  tsr_tensor out = nullptr;
+  check(tsr_binary_cross_entropy_with_logits(
       input.handle(), target.handle(), weight.handle(), pos_weight.handle(), reduction.data(),
-      detail::length(reduction));
+      detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // Sets random elements to 0 and divides the others by 1 - p; floating and complex dtypes.
 inline Tensor dropout(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::one<tsr_dropout>(input.handle(), p, training, generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_dropout(input.handle(), p, training, generator.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& dropout_(
     Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::changed<tsr_dropout_inplace>(input, p, training, generator.handle());
+  return detail::checked(input, tsr_dropout_inplace(
+      input.handle(), p, training, generator.handle()));
 }
 inline Tensor& dropout_out(
     Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
     const Generator& generator = {}) {
-  return detail::written<tsr_dropout_out>(dst, input.handle(), p, training, generator.handle());
+  return detail::checked(dst, tsr_dropout_out(
+      input.handle(), p, training, generator.handle(), dst.handle()));
 }
 
 // ---- Ops: activations ----
@@ -5875,173 +7308,234 @@ inline Tensor& dropout_out(
 // x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations that say nothing
 // else.
 inline Tensor elu(const Tensor& input, double alpha = 1.0) {
-  return detail::one<tsr_elu>(input.handle(), alpha);
+  tsr_tensor out = nullptr;
+  check(tsr_elu(input.handle(), alpha, &out));
+  return Tensor::take(out);
 }
 inline Tensor& elu_(Tensor& input, double alpha = 1.0) {
-  return detail::changed<tsr_elu_inplace>(input, alpha);
+  return detail::checked(input, tsr_elu_inplace(input.handle(), alpha));
 }
 inline Tensor& elu_out(Tensor& dst, const Tensor& input, double alpha = 1.0) {
-  return detail::written<tsr_elu_out>(dst, input.handle(), alpha);
+  return detail::checked(dst, tsr_elu_out(input.handle(), alpha, dst.handle()));
 }
 
 // x, and alpha (exp(x / alpha) - 1) left of 0.
 inline Tensor celu(const Tensor& input, double alpha = 1.0) {
-  return detail::one<tsr_celu>(input.handle(), alpha);
+  tsr_tensor out = nullptr;
+  check(tsr_celu(input.handle(), alpha, &out));
+  return Tensor::take(out);
 }
 inline Tensor& celu_(Tensor& input, double alpha = 1.0) {
-  return detail::changed<tsr_celu_inplace>(input, alpha);
+  return detail::checked(input, tsr_celu_inplace(input.handle(), alpha));
 }
 inline Tensor& celu_out(Tensor& dst, const Tensor& input, double alpha = 1.0) {
-  return detail::written<tsr_celu_out>(dst, input.handle(), alpha);
+  return detail::checked(dst, tsr_celu_out(input.handle(), alpha, dst.handle()));
 }
 
 // elu with the scales that keep mean 0 and variance 1.
-inline Tensor selu(const Tensor& input) { return detail::one<tsr_selu>(input.handle()); }
-inline Tensor& selu_(Tensor& input) { return detail::changed<tsr_selu_inplace>(input); }
+inline Tensor selu(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_selu(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& selu_(Tensor& input) {
+  return detail::checked(input, tsr_selu_inplace(input.handle()));
+}
 inline Tensor& selu_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_selu_out>(dst, input.handle());
+  return detail::checked(dst, tsr_selu_out(input.handle(), dst.handle()));
 }
 
 // x tanh(log(1 + exp(x))).
-inline Tensor mish(const Tensor& input) { return detail::one<tsr_mish>(input.handle()); }
-inline Tensor& mish_(Tensor& input) { return detail::changed<tsr_mish_inplace>(input); }
+inline Tensor mish(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_mish(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& mish_(Tensor& input) {
+  return detail::checked(input, tsr_mish_inplace(input.handle()));
+}
 inline Tensor& mish_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_mish_out>(dst, input.handle());
+  return detail::checked(dst, tsr_mish_out(input.handle(), dst.handle()));
 }
 
 // x times x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 1 at 3.
-inline Tensor hardswish(const Tensor& input) { return detail::one<tsr_hardswish>(input.handle()); }
-inline Tensor& hardswish_(Tensor& input) { return detail::changed<tsr_hardswish_inplace>(input); }
+inline Tensor hardswish(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_hardswish(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& hardswish_(Tensor& input) {
+  return detail::checked(input, tsr_hardswish_inplace(input.handle()));
+}
 inline Tensor& hardswish_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_hardswish_out>(dst, input.handle());
+  return detail::checked(dst, tsr_hardswish_out(input.handle(), dst.handle()));
 }
 
 // x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 3.
 inline Tensor hardsigmoid(const Tensor& input) {
-  return detail::one<tsr_hardsigmoid>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_hardsigmoid(input.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& hardsigmoid_(Tensor& input) {
-  return detail::changed<tsr_hardsigmoid_inplace>(input);
+  return detail::checked(input, tsr_hardsigmoid_inplace(input.handle()));
 }
 inline Tensor& hardsigmoid_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_hardsigmoid_out>(dst, input.handle());
+  return detail::checked(dst, tsr_hardsigmoid_out(input.handle(), dst.handle()));
 }
 
 // x limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits lose
 // their fractions.
 inline Tensor hardtanh(const Tensor& input, double min_val = -1.0, double max_val = 1.0) {
-  return detail::one<tsr_hardtanh>(input.handle(), min_val, max_val);
+  tsr_tensor out = nullptr;
+  check(tsr_hardtanh(input.handle(), min_val, max_val, &out));
+  return Tensor::take(out);
 }
 inline Tensor& hardtanh_(Tensor& input, double min_val = -1.0, double max_val = 1.0) {
-  return detail::changed<tsr_hardtanh_inplace>(input, min_val, max_val);
+  return detail::checked(input, tsr_hardtanh_inplace(input.handle(), min_val, max_val));
 }
 inline Tensor& hardtanh_out(
     Tensor& dst, const Tensor& input, double min_val = -1.0, double max_val = 1.0) {
-  return detail::written<tsr_hardtanh_out>(dst, input.handle(), min_val, max_val);
+  return detail::checked(dst, tsr_hardtanh_out(input.handle(), min_val, max_val, dst.handle()));
 }
 
 // x limited to [0, 6]; the derivative is 0 at both. Integers, too.
-inline Tensor relu6(const Tensor& input) { return detail::one<tsr_relu6>(input.handle()); }
-inline Tensor& relu6_(Tensor& input) { return detail::changed<tsr_relu6_inplace>(input); }
+inline Tensor relu6(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_relu6(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& relu6_(Tensor& input) {
+  return detail::checked(input, tsr_relu6_inplace(input.handle()));
+}
 inline Tensor& relu6_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_relu6_out>(dst, input.handle());
+  return detail::checked(dst, tsr_relu6_out(input.handle(), dst.handle()));
 }
 
 // log(1 + exp(beta x)) / beta, and x where beta x is above the threshold.
 inline Tensor softplus(const Tensor& input, double beta = 1.0, double threshold = 20.0) {
-  return detail::one<tsr_softplus>(input.handle(), beta, threshold);
+  tsr_tensor out = nullptr;
+  check(tsr_softplus(input.handle(), beta, threshold, &out));
+  return Tensor::take(out);
 }
 inline Tensor& softplus_(Tensor& input, double beta = 1.0, double threshold = 20.0) {
-  return detail::changed<tsr_softplus_inplace>(input, beta, threshold);
+  return detail::checked(input, tsr_softplus_inplace(input.handle(), beta, threshold));
 }
 inline Tensor& softplus_out(
     Tensor& dst, const Tensor& input, double beta = 1.0, double threshold = 20.0) {
-  return detail::written<tsr_softplus_out>(dst, input.handle(), beta, threshold);
+  return detail::checked(dst, tsr_softplus_out(input.handle(), beta, threshold, dst.handle()));
 }
 
 // x / (1 + |x|), also of complex numbers; integers become floats.
-inline Tensor softsign(const Tensor& input) { return detail::one<tsr_softsign>(input.handle()); }
-inline Tensor& softsign_(Tensor& input) { return detail::changed<tsr_softsign_inplace>(input); }
+inline Tensor softsign(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_softsign(input.handle(), &out));
+  return Tensor::take(out);
+}
+inline Tensor& softsign_(Tensor& input) {
+  return detail::checked(input, tsr_softsign_inplace(input.handle()));
+}
 inline Tensor& softsign_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_softsign_out>(dst, input.handle());
+  return detail::checked(dst, tsr_softsign_out(input.handle(), dst.handle()));
 }
 
 // x - tanh(x), also of complex numbers; integers become floats.
 inline Tensor tanhshrink(const Tensor& input) {
-  return detail::one<tsr_tanhshrink>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_tanhshrink(input.handle(), &out));
+  return Tensor::take(out);
 }
-inline Tensor& tanhshrink_(Tensor& input) { return detail::changed<tsr_tanhshrink_inplace>(input); }
+inline Tensor& tanhshrink_(Tensor& input) {
+  return detail::checked(input, tsr_tanhshrink_inplace(input.handle()));
+}
 inline Tensor& tanhshrink_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_tanhshrink_out>(dst, input.handle());
+  return detail::checked(dst, tsr_tanhshrink_out(input.handle(), dst.handle()));
 }
 
 // x nearer to 0 by lambd, 0 within it.
 inline Tensor softshrink(const Tensor& input, double lambd = 0.5) {
-  return detail::one<tsr_softshrink>(input.handle(), lambd);
+  tsr_tensor out = nullptr;
+  check(tsr_softshrink(input.handle(), lambd, &out));
+  return Tensor::take(out);
 }
 inline Tensor& softshrink_(Tensor& input, double lambd = 0.5) {
-  return detail::changed<tsr_softshrink_inplace>(input, lambd);
+  return detail::checked(input, tsr_softshrink_inplace(input.handle(), lambd));
 }
 inline Tensor& softshrink_out(Tensor& dst, const Tensor& input, double lambd = 0.5) {
-  return detail::written<tsr_softshrink_out>(dst, input.handle(), lambd);
+  return detail::checked(dst, tsr_softshrink_out(input.handle(), lambd, dst.handle()));
 }
 
 // x, 0 where |x| is at most lambd.
 inline Tensor hardshrink(const Tensor& input, double lambd = 0.5) {
-  return detail::one<tsr_hardshrink>(input.handle(), lambd);
+  tsr_tensor out = nullptr;
+  check(tsr_hardshrink(input.handle(), lambd, &out));
+  return Tensor::take(out);
 }
 inline Tensor& hardshrink_(Tensor& input, double lambd = 0.5) {
-  return detail::changed<tsr_hardshrink_inplace>(input, lambd);
+  return detail::checked(input, tsr_hardshrink_inplace(input.handle(), lambd));
 }
 inline Tensor& hardshrink_out(Tensor& dst, const Tensor& input, double lambd = 0.5) {
-  return detail::written<tsr_hardshrink_out>(dst, input.handle(), lambd);
+  return detail::checked(dst, tsr_hardshrink_out(input.handle(), lambd, dst.handle()));
 }
 
 // log(sigmoid(x)) without overflow.
 inline Tensor logsigmoid(const Tensor& input) {
-  return detail::one<tsr_logsigmoid>(input.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_logsigmoid(input.handle(), &out));
+  return Tensor::take(out);
 }
-inline Tensor& logsigmoid_(Tensor& input) { return detail::changed<tsr_logsigmoid_inplace>(input); }
+inline Tensor& logsigmoid_(Tensor& input) {
+  return detail::checked(input, tsr_logsigmoid_inplace(input.handle()));
+}
 inline Tensor& logsigmoid_out(Tensor& dst, const Tensor& input) {
-  return detail::written<tsr_logsigmoid_out>(dst, input.handle());
+  return detail::checked(dst, tsr_logsigmoid_out(input.handle(), dst.handle()));
 }
 
 // x above the threshold, else value.
 inline Tensor threshold(const Tensor& input, double threshold, double value) {
-  return detail::one<tsr_threshold>(input.handle(), threshold, value);
+  tsr_tensor out = nullptr;
+  check(tsr_threshold(input.handle(), threshold, value, &out));
+  return Tensor::take(out);
 }
 inline Tensor& threshold_(Tensor& input, double threshold, double value) {
-  return detail::changed<tsr_threshold_inplace>(input, threshold, value);
+  return detail::checked(input, tsr_threshold_inplace(input.handle(), threshold, value));
 }
 inline Tensor& threshold_out(Tensor& dst, const Tensor& input, double threshold, double value) {
-  return detail::written<tsr_threshold_out>(dst, input.handle(), threshold, value);
+  return detail::checked(dst, tsr_threshold_out(input.handle(), threshold, value, dst.handle()));
 }
 
 // x right of 0, weight x elsewhere.
 inline Tensor prelu(const Tensor& input, const Tensor& weight) {
-  return detail::one<tsr_prelu>(input.handle(), weight.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_prelu(input.handle(), weight.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& prelu_out(Tensor& dst, const Tensor& input, const Tensor& weight) {
-  return detail::written<tsr_prelu_out>(dst, input.handle(), weight.handle());
+  return detail::checked(dst, tsr_prelu_out(input.handle(), weight.handle(), dst.handle()));
 }
 
 // a sigmoid(b) for the halves a and b of the input along the axis.
 inline Tensor glu(const Tensor& input, int64_t axis = -1) {
-  return detail::one<tsr_glu>(input.handle(), axis);
+  tsr_tensor out = nullptr;
+  check(tsr_glu(input.handle(), axis, &out));
+  return Tensor::take(out);
 }
 inline Tensor& glu_out(Tensor& dst, const Tensor& input, int64_t axis = -1) {
-  return detail::written<tsr_glu_out>(dst, input.handle(), axis);
+  return detail::checked(dst, tsr_glu_out(input.handle(), axis, dst.handle()));
 }
 
 // softmax of the negative input.
 inline Tensor softmin(
     const Tensor& input, int64_t axis = -1, std::optional<DType> dtype = std::nullopt) {
-  return detail::one<tsr_softmin>(input.handle(), axis, detail::bits(dtype));
+  tsr_tensor out = nullptr;
+  check(tsr_softmin(input.handle(), axis, detail::bits(dtype), &out));
+  return Tensor::take(out);
 }
 inline Tensor& softmin_out(
     Tensor& dst, const Tensor& input, int64_t axis = -1,
     std::optional<DType> dtype = std::nullopt) {
-  return detail::written<tsr_softmin_out>(dst, input.handle(), axis, detail::bits(dtype));
+  return detail::checked(dst, tsr_softmin_out(
+      input.handle(), axis, detail::bits(dtype), dst.handle()));
 }
 
 // softmax of (input + Gumbel noise) / tau; hard makes the largest 1 and the others 0, with the
@@ -6049,7 +7543,9 @@ inline Tensor& softmin_out(
 inline Tensor gumbel_softmax(
     const Tensor& input, double tau = 1.0, bool hard = false, int64_t axis = -1,
     const Generator& generator = {}) {
-  return detail::one<tsr_gumbel_softmax>(input.handle(), tau, hard, axis, generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_gumbel_softmax(input.handle(), tau, hard, axis, generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: losses of pairs, distances ----
@@ -6057,41 +7553,52 @@ inline Tensor gumbel_softmax(
 // The absolute difference, a real number also of complex ones.
 inline Tensor l1_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
-  return detail::one<tsr_l1_loss>(
-      input.handle(), target.handle(), reduction.data(), detail::length(reduction));
+  tsr_tensor out = nullptr;
+  check(tsr_l1_loss(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // d² / (2 beta) for differences up to beta, |d| - beta / 2 beyond.
 inline Tensor smooth_l1_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean",
     double beta = 1.0) {
-  return detail::one<tsr_smooth_l1_loss>(
-      input.handle(), target.handle(), reduction.data(), detail::length(reduction), beta);
+  tsr_tensor out = nullptr;
+  check(tsr_smooth_l1_loss(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), beta, &out));
+  return Tensor::take(out);
 }
 
 // d² / 2 for differences up to delta, delta (|d| - delta / 2) beyond.
 inline Tensor huber_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean",
     double delta = 1.0) {
-  return detail::one<tsr_huber_loss>(
-      input.handle(), target.handle(), reduction.data(), detail::length(reduction), delta);
+  tsr_tensor out = nullptr;
+  check(tsr_huber_loss(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), delta, &out));
+  return Tensor::take(out);
 }
 
 // target (log(target) - input) for an input of log-probabilities.
 inline Tensor kl_div(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean",
     bool log_target = false) {
-  return detail::one<tsr_kl_div>(
-      input.handle(), target.handle(), reduction.data(), detail::length(reduction), log_target);
+  tsr_tensor out = nullptr;
+  check(tsr_kl_div(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), log_target,
+      &out));
+  return Tensor::take(out);
 }
 
 // -(target log(input) + (1 - target) log(1 - input)), each logarithm at least -100.
 inline Tensor binary_cross_entropy(
     const Tensor& input, const Tensor& target, const Tensor& weight = {},
     std::string_view reduction = "mean") {
-  return detail::one<tsr_binary_cross_entropy>(
-      input.handle(), target.handle(), weight.handle(), reduction.data(),
-      detail::length(reduction));
+  tsr_tensor out = nullptr;
+  check(tsr_binary_cross_entropy(
+      input.handle(), target.handle(), weight.handle(), reduction.data(), detail::length(reduction),
+      &out));
+  return Tensor::take(out);
 }
 
 // exp(input) - target input: the negative log likelihood of counts. Without log_input: input -
@@ -6099,51 +7606,63 @@ inline Tensor binary_cross_entropy(
 inline Tensor poisson_nll_loss(
     const Tensor& input, const Tensor& target, bool log_input = true, bool full = false,
     double eps = 1e-08, std::string_view reduction = "mean") {
-  return detail::one<tsr_poisson_nll_loss>(
+  tsr_tensor out = nullptr;
+  check(tsr_poisson_nll_loss(
       input.handle(), target.handle(), log_input, full, eps, reduction.data(),
-      detail::length(reduction));
+      detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // (log(var) + (input - target)² / var) / 2.
 inline Tensor gaussian_nll_loss(
     const Tensor& input, const Tensor& target, const Tensor& var, bool full = false,
     double eps = 1e-06, std::string_view reduction = "mean") {
-  return detail::one<tsr_gaussian_nll_loss>(
+  tsr_tensor out = nullptr;
+  check(tsr_gaussian_nll_loss(
       input.handle(), target.handle(), var.handle(), full, eps, reduction.data(),
-      detail::length(reduction));
+      detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // log(1 + exp(-target input)) for targets -1 and 1; also of complex numbers.
 inline Tensor soft_margin_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
-  return detail::one<tsr_soft_margin_loss>(
-      input.handle(), target.handle(), reduction.data(), detail::length(reduction));
+  tsr_tensor out = nullptr;
+  check(tsr_soft_margin_loss(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // The input where the target is 1, max(0, margin - input) where it is -1.
 inline Tensor hinge_embedding_loss(
     const Tensor& input, const Tensor& target, double margin = 1.0,
     std::string_view reduction = "mean") {
-  return detail::one<tsr_hinge_embedding_loss>(
-      input.handle(), target.handle(), margin, reduction.data(), detail::length(reduction));
+  tsr_tensor out = nullptr;
+  check(tsr_hinge_embedding_loss(
+      input.handle(), target.handle(), margin, reduction.data(), detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // max(0, -target (input1 - input2) + margin); shapes broadcast.
 inline Tensor margin_ranking_loss(
     const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0,
     std::string_view reduction = "mean") {
-  return detail::one<tsr_margin_ranking_loss>(
+  tsr_tensor out = nullptr;
+  check(tsr_margin_ranking_loss(
       input1.handle(), input2.handle(), target.handle(), margin, reduction.data(),
-      detail::length(reduction));
+      detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // 1 - cos of two vectors where the target is 1, max(0, cos - margin) where it is -1.
 inline Tensor cosine_embedding_loss(
     const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0,
     std::string_view reduction = "mean") {
-  return detail::one<tsr_cosine_embedding_loss>(
+  tsr_tensor out = nullptr;
+  check(tsr_cosine_embedding_loss(
       input1.handle(), input2.handle(), target.handle(), margin, reduction.data(),
-      detail::length(reduction));
+      detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance, also of
@@ -6151,9 +7670,11 @@ inline Tensor cosine_embedding_loss(
 inline Tensor triplet_margin_loss(
     const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin = 1.0,
     double p = 2.0, double eps = 1e-06, bool swap = false, std::string_view reduction = "mean") {
-  return detail::one<tsr_triplet_margin_loss>(
+  tsr_tensor out = nullptr;
+  check(tsr_triplet_margin_loss(
       anchor.handle(), positive.handle(), negative.handle(), margin, p, eps, swap, reduction.data(),
-      detail::length(reduction));
+      detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // max(0, margin - x[y] + x[i])^p over the other classes i, summed and divided by the number of
@@ -6161,48 +7682,60 @@ inline Tensor triplet_margin_loss(
 inline Tensor multi_margin_loss(
     const Tensor& input, const Tensor& target, double p = 1.0, double margin = 1.0,
     const Tensor& weight = {}, std::string_view reduction = "mean") {
-  return detail::one<tsr_multi_margin_loss>(
+  tsr_tensor out = nullptr;
+  check(tsr_multi_margin_loss(
       input.handle(), target.handle(), p, margin, weight.handle(), reduction.data(),
-      detail::length(reduction));
+      detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // max(0, 1 - (x[y] - x[i])) over the labels y and the classes i that are none, over the number of
 // classes.
 inline Tensor multilabel_margin_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
-  return detail::one<tsr_multilabel_margin_loss>(
-      input.handle(), target.handle(), reduction.data(), detail::length(reduction));
+  tsr_tensor out = nullptr;
+  check(tsr_multilabel_margin_loss(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), &out));
+  return Tensor::take(out);
 }
 
 // The mean over the last axis of the binary cross entropies of sigmoid(input).
 inline Tensor multilabel_soft_margin_loss(
     const Tensor& input, const Tensor& target, const Tensor& weight = {},
     std::string_view reduction = "mean") {
-  return detail::one<tsr_multilabel_soft_margin_loss>(
-      input.handle(), target.handle(), weight.handle(), reduction.data(),
-      detail::length(reduction));
+  tsr_tensor out = nullptr;
+  check(tsr_multilabel_soft_margin_loss(
+      input.handle(), target.handle(), weight.handle(), reduction.data(), detail::length(reduction),
+      &out));
+  return Tensor::take(out);
 }
 
 // The product of two vectors along the axis over the product of their lengths, each at least eps.
 inline Tensor cosine_similarity(
     const Tensor& input1, const Tensor& input2, int64_t axis = 1, double eps = 1e-08) {
-  return detail::one<tsr_cosine_similarity>(input1.handle(), input2.handle(), axis, eps);
+  tsr_tensor out = nullptr;
+  check(tsr_cosine_similarity(input1.handle(), input2.handle(), axis, eps, &out));
+  return Tensor::take(out);
 }
 
 // The p-norm of input1 - input2 + eps along the last axis; of complex vectors, too.
 inline Tensor pairwise_distance(
     const Tensor& input1, const Tensor& input2, double p = 2.0, double eps = 1e-06,
     bool keepdims = false) {
-  return detail::one<tsr_pairwise_distance>(input1.handle(), input2.handle(), p, eps, keepdims);
+  tsr_tensor out = nullptr;
+  check(tsr_pairwise_distance(input1.handle(), input2.handle(), p, eps, keepdims, &out));
+  return Tensor::take(out);
 }
 
 // The input, which may be complex, over its p-norm along the axis, which counts as at least eps.
 inline Tensor normalize(const Tensor& input, double p = 2.0, int64_t axis = 1, double eps = 1e-12) {
-  return detail::one<tsr_normalize>(input.handle(), p, axis, eps);
+  tsr_tensor out = nullptr;
+  check(tsr_normalize(input.handle(), p, axis, eps, &out));
+  return Tensor::take(out);
 }
 inline Tensor& normalize_out(
     Tensor& dst, const Tensor& input, double p = 2.0, int64_t axis = 1, double eps = 1e-12) {
-  return detail::written<tsr_normalize_out>(dst, input.handle(), p, axis, eps);
+  return detail::checked(dst, tsr_normalize_out(input.handle(), p, axis, eps, dst.handle()));
 }
 
 // ---- Ops: optimizer steps ----
@@ -6248,8 +7781,10 @@ inline void adamw_step(
 inline Tensor clip_norm(
     const TensorList& tensors, double max_norm, double norm_type = 2.0,
     bool error_if_nonfinite = false) {
-  return detail::one<tsr_clip_norm>(
-      tensors.data(), tensors.size(), max_norm, norm_type, error_if_nonfinite);
+  tsr_tensor out = nullptr;
+  check(tsr_clip_norm(
+      tensors.data(), tensors.size(), max_norm, norm_type, error_if_nonfinite, &out));
+  return Tensor::take(out);
 }
 
 // Scales the gradients of parameters in place so that their common norm is at most max_norm;
@@ -6258,8 +7793,10 @@ inline Tensor clip_norm(
 inline Tensor clip_grad_norm(
     const TensorList& params, double max_norm, double norm_type = 2.0,
     bool error_if_nonfinite = false) {
-  return detail::one<tsr_clip_grad_norm>(
-      params.data(), params.size(), max_norm, norm_type, error_if_nonfinite);
+  tsr_tensor out = nullptr;
+  check(tsr_clip_grad_norm(
+      params.data(), params.size(), max_norm, norm_type, error_if_nonfinite, &out));
+  return Tensor::take(out);
 }
 
 // Clips each element of the gradients of parameters in place to the range from -clip_value to
@@ -6276,17 +7813,19 @@ inline Tensor max_pool1d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
     bool ceil_mode = false) {
-  return detail::one<tsr_max_pool1d>(
+  tsr_tensor out = nullptr;
+  check(tsr_max_pool1d(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, &out));
+  return Tensor::take(out);
 }
 inline Tensor& max_pool1d_out(
     Tensor& dst, const Tensor& input, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, bool ceil_mode = false) {
-  return detail::written<tsr_max_pool1d_out>(
-      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+  return detail::checked(dst, tsr_max_pool1d_out(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, dst.handle()));
 }
 
 // The maximum of each window along three spatial axes; floating dtypes.
@@ -6294,17 +7833,19 @@ inline Tensor max_pool3d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
     bool ceil_mode = false) {
-  return detail::one<tsr_max_pool3d>(
+  tsr_tensor out = nullptr;
+  check(tsr_max_pool3d(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, &out));
+  return Tensor::take(out);
 }
 inline Tensor& max_pool3d_out(
     Tensor& dst, const Tensor& input, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, bool ceil_mode = false) {
-  return detail::written<tsr_max_pool3d_out>(
-      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+  return detail::checked(dst, tsr_max_pool3d_out(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, dst.handle()));
 }
 
 // As max_pool1d, and the position of each maximum in the flattened spatial axes (int64). A window
@@ -6346,20 +7887,22 @@ inline Tensor avg_pool1d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, bool ceil_mode = false,
     bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
-  return detail::one<tsr_avg_pool1d>(
+  tsr_tensor out = nullptr;
+  check(tsr_avg_pool1d(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), ceil_mode, count_include_pad,
-      divisor_override.value_or(tsr_none()));
+      divisor_override.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 inline Tensor& avg_pool1d_out(
     Tensor& dst, const Tensor& input, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     bool ceil_mode = false, bool count_include_pad = true,
     std::optional<int64_t> divisor_override = std::nullopt) {
-  return detail::written<tsr_avg_pool1d_out>(
-      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+  return detail::checked(dst, tsr_avg_pool1d_out(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), ceil_mode, count_include_pad,
-      divisor_override.value_or(tsr_none()));
+      divisor_override.value_or(tsr_none()), dst.handle()));
 }
 
 // The mean of each window along three spatial axes; floating dtypes.
@@ -6367,80 +7910,87 @@ inline Tensor avg_pool3d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, bool ceil_mode = false,
     bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
-  return detail::one<tsr_avg_pool3d>(
+  tsr_tensor out = nullptr;
+  check(tsr_avg_pool3d(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), ceil_mode, count_include_pad,
-      divisor_override.value_or(tsr_none()));
+      divisor_override.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 inline Tensor& avg_pool3d_out(
     Tensor& dst, const Tensor& input, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     bool ceil_mode = false, bool count_include_pad = true,
     std::optional<int64_t> divisor_override = std::nullopt) {
-  return detail::written<tsr_avg_pool3d_out>(
-      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+  return detail::checked(dst, tsr_avg_pool3d_out(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), ceil_mode, count_include_pad,
-      divisor_override.value_or(tsr_none()));
+      divisor_override.value_or(tsr_none()), dst.handle()));
 }
 
 // The means of output_size windows along one spatial axis that cover the input evenly; floating
 // dtypes.
 inline Tensor adaptive_avg_pool1d(const Tensor& input, const IntList& output_size) {
-  return detail::one<tsr_adaptive_avg_pool1d>(
-      input.handle(), output_size.data(), output_size.size());
+  tsr_tensor out = nullptr;
+  check(tsr_adaptive_avg_pool1d(input.handle(), output_size.data(), output_size.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& adaptive_avg_pool1d_out(
     Tensor& dst, const Tensor& input, const IntList& output_size) {
-  return detail::written<tsr_adaptive_avg_pool1d_out>(
-      dst, input.handle(), output_size.data(), output_size.size());
+  return detail::checked(dst, tsr_adaptive_avg_pool1d_out(
+      input.handle(), output_size.data(), output_size.size(), dst.handle()));
 }
 
 // The means of output_size windows along three spatial axes that cover the input evenly; floating
 // dtypes.
 inline Tensor adaptive_avg_pool3d(const Tensor& input, const IntList& output_size) {
-  return detail::one<tsr_adaptive_avg_pool3d>(
-      input.handle(), output_size.data(), output_size.size());
+  tsr_tensor out = nullptr;
+  check(tsr_adaptive_avg_pool3d(input.handle(), output_size.data(), output_size.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& adaptive_avg_pool3d_out(
     Tensor& dst, const Tensor& input, const IntList& output_size) {
-  return detail::written<tsr_adaptive_avg_pool3d_out>(
-      dst, input.handle(), output_size.data(), output_size.size());
+  return detail::checked(dst, tsr_adaptive_avg_pool3d_out(
+      input.handle(), output_size.data(), output_size.size(), dst.handle()));
 }
 
 // The maxima of output_size windows along one spatial axis that cover the input evenly; floating
 // dtypes.
 inline Tensor adaptive_max_pool1d(const Tensor& input, const IntList& output_size) {
-  return detail::one<tsr_adaptive_max_pool1d>(
-      input.handle(), output_size.data(), output_size.size());
+  tsr_tensor out = nullptr;
+  check(tsr_adaptive_max_pool1d(input.handle(), output_size.data(), output_size.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& adaptive_max_pool1d_out(
     Tensor& dst, const Tensor& input, const IntList& output_size) {
-  return detail::written<tsr_adaptive_max_pool1d_out>(
-      dst, input.handle(), output_size.data(), output_size.size());
+  return detail::checked(dst, tsr_adaptive_max_pool1d_out(
+      input.handle(), output_size.data(), output_size.size(), dst.handle()));
 }
 
 // The maxima of output_size windows along two spatial axes that cover the input evenly; floating
 // dtypes.
 inline Tensor adaptive_max_pool2d(const Tensor& input, const IntList& output_size) {
-  return detail::one<tsr_adaptive_max_pool2d>(
-      input.handle(), output_size.data(), output_size.size());
+  tsr_tensor out = nullptr;
+  check(tsr_adaptive_max_pool2d(input.handle(), output_size.data(), output_size.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& adaptive_max_pool2d_out(
     Tensor& dst, const Tensor& input, const IntList& output_size) {
-  return detail::written<tsr_adaptive_max_pool2d_out>(
-      dst, input.handle(), output_size.data(), output_size.size());
+  return detail::checked(dst, tsr_adaptive_max_pool2d_out(
+      input.handle(), output_size.data(), output_size.size(), dst.handle()));
 }
 
 // The maxima of output_size windows along three spatial axes that cover the input evenly; floating
 // dtypes.
 inline Tensor adaptive_max_pool3d(const Tensor& input, const IntList& output_size) {
-  return detail::one<tsr_adaptive_max_pool3d>(
-      input.handle(), output_size.data(), output_size.size());
+  tsr_tensor out = nullptr;
+  check(tsr_adaptive_max_pool3d(input.handle(), output_size.data(), output_size.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& adaptive_max_pool3d_out(
     Tensor& dst, const Tensor& input, const IntList& output_size) {
-  return detail::written<tsr_adaptive_max_pool3d_out>(
-      dst, input.handle(), output_size.data(), output_size.size());
+  return detail::checked(dst, tsr_adaptive_max_pool3d_out(
+      input.handle(), output_size.data(), output_size.size(), dst.handle()));
 }
 
 // As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
@@ -6485,16 +8035,18 @@ inline AdaptiveMaxPool3dWithPositionsResult adaptive_max_pool3d_with_positions(
 inline Tensor lp_pool1d(
     const Tensor& input, double norm_type, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
-  return detail::one<tsr_lp_pool1d>(
+  tsr_tensor out = nullptr;
+  check(tsr_lp_pool1d(
       input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
-      stride.size(), ceil_mode);
+      stride.size(), ceil_mode, &out));
+  return Tensor::take(out);
 }
 inline Tensor& lp_pool1d_out(
     Tensor& dst, const Tensor& input, double norm_type, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
-  return detail::written<tsr_lp_pool1d_out>(
-      dst, input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
-      stride.size(), ceil_mode);
+  return detail::checked(dst, tsr_lp_pool1d_out(
+      input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode, dst.handle()));
 }
 
 // (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes. The sum is n times
@@ -6503,16 +8055,18 @@ inline Tensor& lp_pool1d_out(
 inline Tensor lp_pool2d(
     const Tensor& input, double norm_type, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
-  return detail::one<tsr_lp_pool2d>(
+  tsr_tensor out = nullptr;
+  check(tsr_lp_pool2d(
       input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
-      stride.size(), ceil_mode);
+      stride.size(), ceil_mode, &out));
+  return Tensor::take(out);
 }
 inline Tensor& lp_pool2d_out(
     Tensor& dst, const Tensor& input, double norm_type, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
-  return detail::written<tsr_lp_pool2d_out>(
-      dst, input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
-      stride.size(), ceil_mode);
+  return detail::checked(dst, tsr_lp_pool2d_out(
+      input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode, dst.handle()));
 }
 
 // (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes. The sum is n times
@@ -6521,16 +8075,18 @@ inline Tensor& lp_pool2d_out(
 inline Tensor lp_pool3d(
     const Tensor& input, double norm_type, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
-  return detail::one<tsr_lp_pool3d>(
+  tsr_tensor out = nullptr;
+  check(tsr_lp_pool3d(
       input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
-      stride.size(), ceil_mode);
+      stride.size(), ceil_mode, &out));
+  return Tensor::take(out);
 }
 inline Tensor& lp_pool3d_out(
     Tensor& dst, const Tensor& input, double norm_type, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
-  return detail::written<tsr_lp_pool3d_out>(
-      dst, input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
-      stride.size(), ceil_mode);
+  return detail::checked(dst, tsr_lp_pool3d_out(
+      input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode, dst.handle()));
 }
 
 // Zeros with the input's elements at the positions that max_pool1d_with_positions gave; floating
@@ -6541,18 +8097,20 @@ inline Tensor max_unpool1d(
     const Tensor& input, const Tensor& positions, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_size = std::nullopt) {
-  return detail::one<tsr_max_unpool1d>(
+  tsr_tensor out = nullptr;
+  check(tsr_max_unpool1d(
       input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
-      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size());
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& max_unpool1d_out(
     Tensor& dst, const Tensor& input, const Tensor& positions, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_size = std::nullopt) {
-  return detail::written<tsr_max_unpool1d_out>(
-      dst, input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(),
-      stride.data(), stride.size(), padding.data(), padding.size(), output_size.data(),
-      output_size.size());
+  return detail::checked(dst, tsr_max_unpool1d_out(
+      input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size(),
+      dst.handle()));
 }
 
 // Zeros with the input's elements at the positions that max_pool2d_with_positions gave; floating
@@ -6563,18 +8121,20 @@ inline Tensor max_unpool2d(
     const Tensor& input, const Tensor& positions, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_size = std::nullopt) {
-  return detail::one<tsr_max_unpool2d>(
+  tsr_tensor out = nullptr;
+  check(tsr_max_unpool2d(
       input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
-      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size());
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& max_unpool2d_out(
     Tensor& dst, const Tensor& input, const Tensor& positions, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_size = std::nullopt) {
-  return detail::written<tsr_max_unpool2d_out>(
-      dst, input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(),
-      stride.data(), stride.size(), padding.data(), padding.size(), output_size.data(),
-      output_size.size());
+  return detail::checked(dst, tsr_max_unpool2d_out(
+      input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size(),
+      dst.handle()));
 }
 
 // Zeros with the input's elements at the positions that max_pool3d_with_positions gave; floating
@@ -6585,18 +8145,20 @@ inline Tensor max_unpool3d(
     const Tensor& input, const Tensor& positions, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_size = std::nullopt) {
-  return detail::one<tsr_max_unpool3d>(
+  tsr_tensor out = nullptr;
+  check(tsr_max_unpool3d(
       input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
-      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size());
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& max_unpool3d_out(
     Tensor& dst, const Tensor& input, const Tensor& positions, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_size = std::nullopt) {
-  return detail::written<tsr_max_unpool3d_out>(
-      dst, input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(),
-      stride.data(), stride.size(), padding.data(), padding.size(), output_size.data(),
-      output_size.size());
+  return detail::checked(dst, tsr_max_unpool3d_out(
+      input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size(),
+      dst.handle()));
 }
 
 // ---- Ops: normalisation of groups, and dropout of channels ----
@@ -6607,14 +8169,15 @@ inline Tensor& max_unpool3d_out(
 inline Tensor group_norm(
     const Tensor& input, int64_t num_groups, const Tensor& weight = {}, const Tensor& bias = {},
     double eps = 1e-05) {
-  return detail::one<tsr_group_norm>(
-      input.handle(), num_groups, weight.handle(), bias.handle(), eps);
+  tsr_tensor out = nullptr;
+  check(tsr_group_norm(input.handle(), num_groups, weight.handle(), bias.handle(), eps, &out));
+  return Tensor::take(out);
 }
 inline Tensor& group_norm_out(
     Tensor& dst, const Tensor& input, int64_t num_groups, const Tensor& weight = {},
     const Tensor& bias = {}, double eps = 1e-05) {
-  return detail::written<tsr_group_norm_out>(
-      dst, input.handle(), num_groups, weight.handle(), bias.handle(), eps);
+  return detail::checked(dst, tsr_group_norm_out(
+      input.handle(), num_groups, weight.handle(), bias.handle(), eps, dst.handle()));
 }
 
 // (input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes. Without
@@ -6625,33 +8188,37 @@ inline Tensor instance_norm(
     const Tensor& input, const Tensor& running_mean = {}, const Tensor& running_var = {},
     const Tensor& weight = {}, const Tensor& bias = {}, bool use_input_stats = true,
     double momentum = 0.1, double eps = 1e-05) {
-  return detail::one<tsr_instance_norm>(
+  tsr_tensor out = nullptr;
+  check(tsr_instance_norm(
       input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
-      use_input_stats, momentum, eps);
+      use_input_stats, momentum, eps, &out));
+  return Tensor::take(out);
 }
 inline Tensor& instance_norm_out(
     Tensor& dst, const Tensor& input, const Tensor& running_mean = {},
     const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {},
     bool use_input_stats = true, double momentum = 0.1, double eps = 1e-05) {
-  return detail::written<tsr_instance_norm_out>(
-      dst, input.handle(), running_mean.handle(), running_var.handle(), weight.handle(),
-      bias.handle(), use_input_stats, momentum, eps);
+  return detail::checked(dst, tsr_instance_norm_out(
+      input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
+      use_input_stats, momentum, eps, dst.handle()));
 }
 
 // input / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.
 inline Tensor rms_norm(
     const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
     std::optional<double> eps = std::nullopt) {
-  return detail::one<tsr_rms_norm>(
+  tsr_tensor out = nullptr;
+  check(tsr_rms_norm(
       input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
-      eps.value_or(0), eps.has_value());
+      eps.value_or(0), eps.has_value(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& rms_norm_out(
     Tensor& dst, const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
     std::optional<double> eps = std::nullopt) {
-  return detail::written<tsr_rms_norm_out>(
-      dst, input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
-      eps.value_or(0), eps.has_value());
+  return detail::checked(dst, tsr_rms_norm_out(
+      input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
+      eps.value_or(0), eps.has_value(), dst.handle()));
 }
 
 // input / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels; floating
@@ -6659,60 +8226,75 @@ inline Tensor& rms_norm_out(
 // one that is normalised.
 inline Tensor local_response_norm(
     const Tensor& input, int64_t size, double alpha = 0.0001, double beta = 0.75, double k = 1.0) {
-  return detail::one<tsr_local_response_norm>(input.handle(), size, alpha, beta, k);
+  tsr_tensor out = nullptr;
+  check(tsr_local_response_norm(input.handle(), size, alpha, beta, k, &out));
+  return Tensor::take(out);
 }
 inline Tensor& local_response_norm_out(
     Tensor& dst, const Tensor& input, int64_t size, double alpha = 0.0001, double beta = 0.75,
     double k = 1.0) {
-  return detail::written<tsr_local_response_norm_out>(dst, input.handle(), size, alpha, beta, k);
+  return detail::checked(dst, tsr_local_response_norm_out(
+      input.handle(), size, alpha, beta, k, dst.handle()));
 }
 
 // Sets random channels of sequences to 0 and divides the others by 1 - p; floating and complex
 // dtypes.
 inline Tensor dropout1d(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::one<tsr_dropout1d>(input.handle(), p, training, generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_dropout1d(input.handle(), p, training, generator.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& dropout1d_(
     Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::changed<tsr_dropout1d_inplace>(input, p, training, generator.handle());
+  return detail::checked(input, tsr_dropout1d_inplace(
+      input.handle(), p, training, generator.handle()));
 }
 inline Tensor& dropout1d_out(
     Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
     const Generator& generator = {}) {
-  return detail::written<tsr_dropout1d_out>(dst, input.handle(), p, training, generator.handle());
+  return detail::checked(dst, tsr_dropout1d_out(
+      input.handle(), p, training, generator.handle(), dst.handle()));
 }
 
 // Sets random channels of images to 0 and divides the others by 1 - p; floating and complex dtypes.
 // Input of three dims is (batch, channels, length).
 inline Tensor dropout2d(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::one<tsr_dropout2d>(input.handle(), p, training, generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_dropout2d(input.handle(), p, training, generator.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& dropout2d_(
     Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::changed<tsr_dropout2d_inplace>(input, p, training, generator.handle());
+  return detail::checked(input, tsr_dropout2d_inplace(
+      input.handle(), p, training, generator.handle()));
 }
 inline Tensor& dropout2d_out(
     Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
     const Generator& generator = {}) {
-  return detail::written<tsr_dropout2d_out>(dst, input.handle(), p, training, generator.handle());
+  return detail::checked(dst, tsr_dropout2d_out(
+      input.handle(), p, training, generator.handle(), dst.handle()));
 }
 
 // Sets random channels of volumes to 0 and divides the others by 1 - p; floating and complex
 // dtypes.
 inline Tensor dropout3d(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::one<tsr_dropout3d>(input.handle(), p, training, generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_dropout3d(input.handle(), p, training, generator.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& dropout3d_(
     Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::changed<tsr_dropout3d_inplace>(input, p, training, generator.handle());
+  return detail::checked(input, tsr_dropout3d_inplace(
+      input.handle(), p, training, generator.handle()));
 }
 inline Tensor& dropout3d_out(
     Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
     const Generator& generator = {}) {
-  return detail::written<tsr_dropout3d_out>(dst, input.handle(), p, training, generator.handle());
+  return detail::checked(dst, tsr_dropout3d_out(
+      input.handle(), p, training, generator.handle(), dst.handle()));
 }
 
 // Dropout that keeps mean 0 and variance 1 where selu is the activation; floating and complex
@@ -6720,33 +8302,39 @@ inline Tensor& dropout3d_out(
 // All are 0 for p = 1.
 inline Tensor alpha_dropout(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::one<tsr_alpha_dropout>(input.handle(), p, training, generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_alpha_dropout(input.handle(), p, training, generator.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& alpha_dropout_(
     Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::changed<tsr_alpha_dropout_inplace>(input, p, training, generator.handle());
+  return detail::checked(input, tsr_alpha_dropout_inplace(
+      input.handle(), p, training, generator.handle()));
 }
 inline Tensor& alpha_dropout_out(
     Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
     const Generator& generator = {}) {
-  return detail::written<tsr_alpha_dropout_out>(
-      dst, input.handle(), p, training, generator.handle());
+  return detail::checked(dst, tsr_alpha_dropout_out(
+      input.handle(), p, training, generator.handle(), dst.handle()));
 }
 
 // alpha_dropout of whole channels (axis 1); floating and complex dtypes.
 inline Tensor feature_alpha_dropout(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::one<tsr_feature_alpha_dropout>(input.handle(), p, training, generator.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_feature_alpha_dropout(input.handle(), p, training, generator.handle(), &out));
+  return Tensor::take(out);
 }
 inline Tensor& feature_alpha_dropout_(
     Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  return detail::changed<tsr_feature_alpha_dropout_inplace>(input, p, training, generator.handle());
+  return detail::checked(input, tsr_feature_alpha_dropout_inplace(
+      input.handle(), p, training, generator.handle()));
 }
 inline Tensor& feature_alpha_dropout_out(
     Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
     const Generator& generator = {}) {
-  return detail::written<tsr_feature_alpha_dropout_out>(
-      dst, input.handle(), p, training, generator.handle());
+  return detail::checked(dst, tsr_feature_alpha_dropout_out(
+      input.handle(), p, training, generator.handle(), dst.handle()));
 }
 
 // ---- Ops: attention, bags of embeddings, bilinear forms ----
@@ -6759,9 +8347,11 @@ inline Tensor scaled_dot_product_attention(
     const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {},
     double dropout_p = 0.0, bool is_causal = false, std::optional<double> scale = std::nullopt,
     bool enable_gqa = false, const Generator& generator = {}) {
-  return detail::one<tsr_scaled_dot_product_attention>(
+  tsr_tensor out = nullptr;
+  check(tsr_scaled_dot_product_attention(
       query.handle(), key.handle(), value.handle(), attn_mask.handle(), dropout_p, is_causal,
-      scale.value_or(0), scale.has_value(), enable_gqa, generator.handle());
+      scale.value_or(0), scale.has_value(), enable_gqa, generator.handle(), &out));
+  return Tensor::take(out);
 }
 
 // Projects query, key and value, attends with every head, and projects the joined heads. A query
@@ -6796,17 +8386,20 @@ inline Tensor embedding_bag(
     bool scale_grad_by_freq = false, std::string_view mode = "mean",
     const Tensor& per_sample_weights = {}, bool include_last_offset = false,
     std::optional<int64_t> padding_idx = std::nullopt) {
-  return detail::one<tsr_embedding_bag>(
+  tsr_tensor out = nullptr;
+  check(tsr_embedding_bag(
       input.handle(), weight.handle(), offsets.handle(), scale_grad_by_freq, mode.data(),
       detail::length(mode), per_sample_weights.handle(), include_last_offset,
-      padding_idx.value_or(tsr_none()));
+      padding_idx.value_or(tsr_none()), &out));
+  return Tensor::take(out);
 }
 
 // x1ᵀ A x2 + b for every matrix A of the weight.
 inline Tensor bilinear(
     const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = {}) {
-  return detail::one<tsr_bilinear>(
-      input1.handle(), input2.handle(), weight.handle(), bias.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_bilinear(input1.handle(), input2.handle(), weight.handle(), bias.handle(), &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: recurrent networks ----
@@ -6902,24 +8495,33 @@ inline LstmCellResult lstm_cell(
 inline Tensor gru_cell(
     const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
     const Tensor& b_ih = {}, const Tensor& b_hh = {}) {
-  return detail::one<tsr_gru_cell>(
-      input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), b_ih.handle(), b_hh.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_gru_cell(
+      input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), b_ih.handle(), b_hh.handle(),
+      &out));
+  return Tensor::take(out);
 }
 
 // One step of rnn_tanh.
 inline Tensor rnn_tanh_cell(
     const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
     const Tensor& b_ih = {}, const Tensor& b_hh = {}) {
-  return detail::one<tsr_rnn_tanh_cell>(
-      input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), b_ih.handle(), b_hh.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_rnn_tanh_cell(
+      input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), b_ih.handle(), b_hh.handle(),
+      &out));
+  return Tensor::take(out);
 }
 
 // One step of rnn_relu.
 inline Tensor rnn_relu_cell(
     const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
     const Tensor& b_ih = {}, const Tensor& b_hh = {}) {
-  return detail::one<tsr_rnn_relu_cell>(
-      input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), b_ih.handle(), b_hh.handle());
+  tsr_tensor out = nullptr;
+  check(tsr_rnn_relu_cell(
+      input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), b_ih.handle(), b_hh.handle(),
+      &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: losses of sequences ----
@@ -6934,26 +8536,34 @@ inline Tensor ctc_loss(
     const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
     const Tensor& target_lengths, int64_t blank = 0, std::string_view reduction = "mean",
     bool zero_infinity = false) {
-  return detail::one<tsr_ctc_loss>(
+  tsr_tensor out = nullptr;
+  check(tsr_ctc_loss(
       log_probs.handle(), targets.handle(), input_lengths.handle(), target_lengths.handle(), blank,
-      reduction.data(), detail::length(reduction), zero_infinity);
+      reduction.data(), detail::length(reduction), zero_infinity, &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: images ----
 
 // Blocks of r by r elements from groups of r² channels: (..., channels, height r, width r).
 inline Tensor pixel_shuffle(const Tensor& input, int64_t upscale_factor) {
-  return detail::one<tsr_pixel_shuffle>(input.handle(), upscale_factor);
+  tsr_tensor out = nullptr;
+  check(tsr_pixel_shuffle(input.handle(), upscale_factor, &out));
+  return Tensor::take(out);
 }
 
 // The reverse of pixel_shuffle: (..., channels r², height, width).
 inline Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor) {
-  return detail::one<tsr_pixel_unshuffle>(input.handle(), downscale_factor);
+  tsr_tensor out = nullptr;
+  check(tsr_pixel_unshuffle(input.handle(), downscale_factor, &out));
+  return Tensor::take(out);
 }
 
 // Channels in the order first of each group, second of each group, and so on.
 inline Tensor channel_shuffle(const Tensor& input, int64_t groups) {
-  return detail::one<tsr_channel_shuffle>(input.handle(), groups);
+  tsr_tensor out = nullptr;
+  check(tsr_channel_shuffle(input.handle(), groups, &out));
+  return Tensor::take(out);
 }
 
 // The windows of an image as columns: (batch, channels kernel, windows); unfold in Python's
@@ -6961,9 +8571,11 @@ inline Tensor channel_shuffle(const Tensor& input, int64_t groups) {
 inline Tensor im2col(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& dilation = std::nullopt,
     const OptionalIntList& padding = std::nullopt, const OptionalIntList& stride = std::nullopt) {
-  return detail::one<tsr_im2col>(
+  tsr_tensor out = nullptr;
+  check(tsr_im2col(
       input.handle(), kernel_size.data(), kernel_size.size(), dilation.data(), dilation.size(),
-      padding.data(), padding.size(), stride.data(), stride.size());
+      padding.data(), padding.size(), stride.data(), stride.size(), &out));
+  return Tensor::take(out);
 }
 
 // The image whose elements are the sums of all elements of windows that stand for them; fold in
@@ -6973,10 +8585,12 @@ inline Tensor col2im(
     const Tensor& input, const IntList& output_size, const IntList& kernel_size,
     const OptionalIntList& dilation = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& stride = std::nullopt) {
-  return detail::one<tsr_col2im>(
+  tsr_tensor out = nullptr;
+  check(tsr_col2im(
       input.handle(), output_size.data(), output_size.size(), kernel_size.data(),
       kernel_size.size(), dilation.data(), dilation.size(), padding.data(), padding.size(),
-      stride.data(), stride.size());
+      stride.data(), stride.size(), &out));
+  return Tensor::take(out);
 }
 
 // An image of another size; floating dtypes, with the two nearest modes any dtype. The result keeps
@@ -6986,20 +8600,22 @@ inline Tensor interpolate(
     const Tensor& input, const FloatList& scale_factor, const OptionalIntList& size = std::nullopt,
     std::string_view mode = "nearest", std::optional<bool> align_corners = std::nullopt,
     bool recompute_scale_factor = false, bool antialias = false) {
-  return detail::one<tsr_interpolate>(
+  tsr_tensor out = nullptr;
+  check(tsr_interpolate(
       input.handle(), scale_factor.data(), scale_factor.size(), size.data(), size.size(),
       mode.data(), detail::length(mode), align_corners ? *align_corners : -1,
-      recompute_scale_factor, antialias);
+      recompute_scale_factor, antialias, &out));
+  return Tensor::take(out);
 }
 inline Tensor& interpolate_out(
     Tensor& dst, const Tensor& input, const FloatList& scale_factor,
     const OptionalIntList& size = std::nullopt, std::string_view mode = "nearest",
     std::optional<bool> align_corners = std::nullopt, bool recompute_scale_factor = false,
     bool antialias = false) {
-  return detail::written<tsr_interpolate_out>(
-      dst, input.handle(), scale_factor.data(), scale_factor.size(), size.data(), size.size(),
+  return detail::checked(dst, tsr_interpolate_out(
+      input.handle(), scale_factor.data(), scale_factor.size(), size.data(), size.size(),
       mode.data(), detail::length(mode), align_corners ? *align_corners : -1,
-      recompute_scale_factor, antialias);
+      recompute_scale_factor, antialias, dst.handle()));
 }
 
 // The elements of an image at the positions of a grid; floating dtypes, one for both. A position of
@@ -7007,25 +8623,30 @@ inline Tensor& interpolate_out(
 inline Tensor grid_sample(
     const Tensor& input, const Tensor& grid, std::string_view mode = "bilinear",
     std::string_view padding_mode = "zeros", bool align_corners = false) {
-  return detail::one<tsr_grid_sample>(
+  tsr_tensor out = nullptr;
+  check(tsr_grid_sample(
       input.handle(), grid.handle(), mode.data(), detail::length(mode), padding_mode.data(),
-      detail::length(padding_mode), align_corners);
+      detail::length(padding_mode), align_corners, &out));
+  return Tensor::take(out);
 }
 
 // The grid for grid_sample that takes an image through an affine map; floating dtypes.
 inline Tensor affine_grid(const Tensor& theta, const IntList& size, bool align_corners = false) {
-  return detail::one<tsr_affine_grid>(theta.handle(), size.data(), size.size(), align_corners);
+  tsr_tensor out = nullptr;
+  check(tsr_affine_grid(theta.handle(), size.data(), size.size(), align_corners, &out));
+  return Tensor::take(out);
 }
 
 // ---- Ops: lists of tensors ----
 
 // A pointwise function of every tensor of a list; one result for each tensor.
 inline std::vector<Tensor> foreach_unary(const TensorList& tensors, std::string_view operation) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_foreach_unary(
-        tensors.data(), tensors.size(), operation.data(), detail::length(operation), handles,
-        capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_foreach_unary(
+      tensors.data(), tensors.size(), operation.data(), detail::length(operation), out.data(),
+      out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // A pointwise function of every tensor of a list; into the tensors.
@@ -7038,11 +8659,12 @@ inline void foreach_unary_inplace(const TensorList& tensors, std::string_view op
 inline std::vector<Tensor> foreach_binary(
     const TensorList& tensors, const TensorList& others, std::string_view operation,
     double alpha = 1.0) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_foreach_binary(
-        tensors.data(), tensors.size(), others.data(), others.size(), operation.data(),
-        detail::length(operation), alpha, handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_foreach_binary(
+      tensors.data(), tensors.size(), others.data(), others.size(), operation.data(),
+      detail::length(operation), alpha, out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // A pointwise function of every pair of two lists; into the tensors.
@@ -7057,11 +8679,12 @@ inline void foreach_binary_inplace(
 // A pointwise function of every tensor of a list and a number; one result for each tensor.
 inline std::vector<Tensor> foreach_scalar(
     const TensorList& tensors, const Scalar& other, std::string_view operation) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_foreach_scalar(
-        tensors.data(), tensors.size(), other.number(), operation.data(), detail::length(operation),
-        handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_foreach_scalar(
+      tensors.data(), tensors.size(), other.number(), operation.data(), detail::length(operation),
+      out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // A pointwise function of every tensor of a list and a number; into the tensors.
@@ -7075,11 +8698,12 @@ inline void foreach_scalar_inplace(
 // tensor.
 inline std::vector<Tensor> foreach_scalars(
     const TensorList& tensors, const FloatList& others, std::string_view operation) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_foreach_scalars(
-        tensors.data(), tensors.size(), others.data(), others.size(), operation.data(),
-        detail::length(operation), handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_foreach_scalars(
+      tensors.data(), tensors.size(), others.data(), others.size(), operation.data(),
+      detail::length(operation), out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // A pointwise function of every tensor of a list and a number of its own; into the tensors.
@@ -7094,12 +8718,13 @@ inline void foreach_scalars_inplace(
 inline std::vector<Tensor> foreach_ternary(
     const TensorList& tensors, const TensorList& firsts, const TensorList& seconds,
     std::string_view operation, const FloatList& values) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_foreach_ternary(
-        tensors.data(), tensors.size(), firsts.data(), firsts.size(), seconds.data(),
-        seconds.size(), operation.data(), detail::length(operation), values.data(), values.size(),
-        handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_foreach_ternary(
+      tensors.data(), tensors.size(), firsts.data(), firsts.size(), seconds.data(), seconds.size(),
+      operation.data(), detail::length(operation), values.data(), values.size(), out.data(),
+      out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // addcmul or addcdiv of every triple of three lists; into the tensors.
@@ -7114,10 +8739,12 @@ inline void foreach_ternary_inplace(
 // tensor + weight (end - tensor) for every pair of two lists; one result for each tensor.
 inline std::vector<Tensor> foreach_lerp(
     const TensorList& tensors, const TensorList& ends, double weight) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_foreach_lerp(
-        tensors.data(), tensors.size(), ends.data(), ends.size(), weight, handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_foreach_lerp(
+      tensors.data(), tensors.size(), ends.data(), ends.size(), weight, out.data(), out.room(),
+      &out.count))) {
+  }
+  return out.take();
 }
 
 // tensor + weight (end - tensor) for every pair of two lists; into the tensors.
@@ -7128,11 +8755,12 @@ inline void foreach_lerp_inplace(const TensorList& tensors, const TensorList& en
 // tensor + weight (end - tensor) for every triple of three lists; one result for each tensor.
 inline std::vector<Tensor> foreach_lerp_tensors(
     const TensorList& tensors, const TensorList& ends, const TensorList& weights) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_foreach_lerp_tensors(
-        tensors.data(), tensors.size(), ends.data(), ends.size(), weights.data(), weights.size(),
-        handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_foreach_lerp_tensors(
+      tensors.data(), tensors.size(), ends.data(), ends.size(), weights.data(), weights.size(),
+      out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // tensor + weight (end - tensor) for every triple of three lists; into the tensors.
@@ -7144,9 +8772,11 @@ inline void foreach_lerp_tensors_inplace(
 
 // The norm of every tensor of a list.
 inline std::vector<Tensor> foreach_norm(const TensorList& tensors, double ord = 2.0) {
-  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
-    return tsr_foreach_norm(tensors.data(), tensors.size(), ord, handles, capacity, count);
-  });
+  detail::Handles out;
+  while (out.lacks_room(tsr_foreach_norm(
+      tensors.data(), tensors.size(), ord, out.data(), out.room(), &out.count))) {
+  }
+  return out.take();
 }
 
 // Overwrites every tensor of a list with zeros.

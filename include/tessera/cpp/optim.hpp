@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "tessera/cpp/autograd.hpp"
+#include "tessera/cpp/buffer.hpp"
 #include "tessera/cpp/counted.hpp"
 #include "tessera/cpp/io.hpp"
 #include "tessera/cpp/optim_options.hpp"
@@ -78,9 +78,11 @@ class Optimizer {
   }
 
   std::vector<Tensor> parameters(int64_t group = 0) const {
-    return tessera::detail::take_list([&](tsr_tensor* out, int32_t capacity, int32_t* count) {
-      return tsr_optimizer_params_get(handle(), group, out, capacity, count);
-    });
+    tessera::detail::Handles out;
+    while (out.lacks_room(
+        tsr_optimizer_params_get(handle(), group, out.data(), out.room(), &out.count))) {
+    }
+    return out.take();
   }
   // Parameters that stay keep their state.
   void set_parameters(const TensorList& parameters, int64_t group = 0) {
@@ -112,15 +114,17 @@ class Optimizer {
   State state() const {
     tsr_buffer description = nullptr;
     tsr_buffer names = nullptr;
-    const std::vector<Tensor> tensors =
-        tessera::detail::take_list([&](tsr_tensor* out, int32_t capacity, int32_t* count) {
-          return tsr_optimizer_state(handle(), &description, &names, out, capacity, count);
-        });
-    const Buffer owned(description, &tsr_buffer_release);
-    const Buffer listed(names, &tsr_buffer_release);
-    State state{text_of(owned), {}};
-    const std::vector<std::string> texts = tessera::detail::parse_list(text_of(listed));
-    for (size_t i = 0; i < texts.size(); ++i) state.tensors.emplace(texts[i], tensors[i]);
+    tessera::detail::Handles out;
+    while (out.lacks_room(
+        tsr_optimizer_state(handle(), &description, &names, out.data(), out.room(), &out.count))) {
+    }
+    const std::vector<Tensor> tensors = out.take();
+    const tessera::detail::Buffer owned(description);
+    const tessera::detail::Buffer listed(names);
+    State state{tessera::detail::text_of(owned), {}};
+    const std::vector<std::string> texts =
+        tessera::detail::parse_list(tessera::detail::text_of(listed));
+    for (size_t i = 0; i < texts.size(); ++i) state.tensors[texts[i]] = tensors[i];
     return state;
   }
   // Takes over the options and copies the tensors; an error changes nothing.
@@ -163,14 +167,6 @@ class Optimizer {
       theirs = static_cast<std::remove_reference_t<decltype(theirs)>>(ours);
     });
     return given;
-  }
-
-  using Buffer = std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)>;
-  static std::string text_of(const Buffer& buffer) {
-    const char* text = nullptr;
-    int64_t length = 0;
-    check(tsr_buffer_data(buffer.get(), &text, &length));
-    return {text, static_cast<size_t>(length)};
   }
 
   Handle handle_;

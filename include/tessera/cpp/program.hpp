@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/cpp/buffer.hpp"
 #include "tessera/cpp/counted.hpp"
 #include "tessera/cpp/io.hpp"
 #include "tessera/program.h"
@@ -74,9 +75,11 @@ class Program {
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) const {
     const TensorList given(inputs);
-    return detail::take_list([&](tsr_tensor* out, int32_t capacity, int32_t* count) {
-      return tsr_program_run(handle(), given.data(), given.size(), out, capacity, count);
-    });
+    detail::Handles out;
+    while (out.lacks_room(tsr_program_run(handle(), given.data(), given.size(), out.data(),
+                                          out.room(), &out.count))) {
+    }
+    return out.take();
   }
 
   void save(std::string_view path) const {
@@ -112,11 +115,7 @@ class Program {
   std::string text_of(tsr_status (*function)(tsr_program, tsr_buffer*)) const {
     tsr_buffer buffer = nullptr;
     check(function(handle(), &buffer));
-    const std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)> owned(buffer, &tsr_buffer_release);
-    const char* text = nullptr;
-    int64_t length = 0;
-    check(tsr_buffer_data(buffer, &text, &length));
-    return {text, static_cast<size_t>(length)};
+    return detail::take_text(buffer);
   }
 
   detail::Counted<tsr_program, tsr_program_retain, tsr_program_release> handle_;

@@ -48,7 +48,7 @@ class DistributedSampler {
  private:
   int64_t count_, ranks_, rank_;
   SamplerOptions options_;
-  std::shared_ptr<int64_t> epoch_ = std::make_shared<int64_t>(0);
+  std::shared_ptr<int64_t> epoch_{new int64_t(0)};
 };
 
 }  // namespace tessera::data

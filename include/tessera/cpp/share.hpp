@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tessera/cpp/buffer.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/share.h"
 
@@ -132,11 +132,7 @@ inline SharedMemoryCounts shared_memory_counts() {
 inline std::string ipc_export(const Tensor& tensor) {
   tsr_buffer buffer = nullptr;
   check(tsr_ipc_export(tensor.handle(), &buffer));
-  const std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)> owned(buffer, &tsr_buffer_release);
-  const char* text = nullptr;
-  int64_t length = 0;
-  check(tsr_buffer_data(buffer, &text, &length));
-  return {text, static_cast<size_t>(length)};
+  return detail::take_text(buffer);
 }
 
 inline Tensor ipc_open(const std::string& handle, const std::vector<int64_t>& shape,

@@ -66,7 +66,7 @@ inline std::vector<Subset> random_split(const Dataset& dataset, const std::vecto
   std::vector<Subset> parts;
   auto first = order.begin();
   for (const int64_t length : lengths) {
-    parts.emplace_back(dataset, std::vector<int64_t>(first, first + length));
+    parts.push_back({dataset, std::vector<int64_t>(first, first + length)});
     first += length;
   }
   return parts;

@@ -344,46 +344,37 @@ class TensorList {
 
 namespace detail {
 
-// Calls a C function whose last argument takes a new tensor.
-template <auto Function, class... Args>
-Tensor one(const Args&... args) {
-  tsr_tensor out = nullptr;
-  check(Function(args..., &out));
-  return Tensor::take(out);
-}
-
-// Calls a C function whose last argument is the tensor to write to.
-template <auto Function, class... Args>
-Tensor& written(Tensor& dst, const Args&... args) {
-  check(Function(args..., dst.handle()));
-  return dst;
-}
-
-// Calls a C function that changes its first argument.
-template <auto Function, class... Args>
-Tensor& changed(Tensor& input, const Args&... args) {
-  check(Function(input.handle(), args...));
-  return input;
-}
-
-// Calls a C function that gives a list, again with more room when there was too little.
-template <class Call>
-std::vector<Tensor> take_list(Call call) {
-  std::vector<tsr_tensor> handles(16, nullptr);
-  int32_t count = 0;
-  tsr_status status = call(handles.data(), static_cast<int32_t>(handles.size()), &count);
-  if (status == TSR_BUFFER && count > static_cast<int32_t>(handles.size())) {
-    handles.assign(static_cast<size_t>(count), nullptr);
-    status = call(handles.data(), count, &count);
-  }
+// The tensor that a call has changed.
+inline Tensor& checked(Tensor& changed, tsr_status status) {
   check(status);
-  std::vector<Tensor> tensors;
-  tensors.reserve(static_cast<size_t>(count));
-  for (int32_t i = 0; i < count; ++i) {
-    tensors.push_back(Tensor::take(handles[static_cast<size_t>(i)]));
-  }
-  return tensors;
+  return changed;
 }
+
+// Room for a list that a C function gives; the call is repeated while there is too little.
+class Handles {
+ public:
+  int32_t count = 0;  // of the tensors that the call has given, or would give with more room
+
+  tsr_tensor* data() noexcept { return room_.data(); }
+  int32_t room() const noexcept { return static_cast<int32_t>(room_.size()); }
+  // Makes more room if that was the fault of the call; throws if it failed otherwise.
+  bool lacks_room(tsr_status status) {
+    if (status != TSR_BUFFER || count <= room()) return check(status), false;
+    room_ = std::vector<tsr_tensor>(static_cast<size_t>(count), nullptr);
+    return true;
+  }
+  std::vector<Tensor> take() const {
+    std::vector<Tensor> tensors;
+    tensors.reserve(static_cast<size_t>(count));
+    for (int32_t i = 0; i < count; ++i) {
+      tensors.push_back(Tensor::take(room_[static_cast<size_t>(i)]));
+    }
+    return tensors;
+  }
+
+ private:
+  std::vector<tsr_tensor> room_ = std::vector<tsr_tensor>(16, nullptr);
+};
 
 // New references to the handles that a callback borrows.
 inline std::vector<Tensor> borrow_all(const tsr_tensor* handles, int32_t count) {

@@ -60,7 +60,10 @@ std::vector<T> traced_list(const tsr_value& value) {
   return std::vector<T>(first, first + value.n);
 }
 
-inline TracedArgument traced_argument(const tsr_value& value) {
+// The functions below are templates so that only programs that trace compile them: a variant of so
+// many types takes long.
+template <class Argument>
+Argument traced_argument(const tsr_value& value) {
   switch (value.kind) {
     case TSR_VALUE_BOOL:
       return value.integer != 0;
@@ -98,8 +101,9 @@ inline TracedArgument traced_argument(const tsr_value& value) {
   }
 }
 
-inline TraceRecord trace_record(const tsr_trace_event& event) {
-  TraceRecord record;
+template <class Record>
+Record trace_record(const tsr_trace_event& event) {
+  Record record;
   record.kind = event.kind;
   record.id = event.id;
   record.name = event.name;
@@ -113,7 +117,10 @@ inline TraceRecord trace_record(const tsr_trace_event& event) {
   record.stream = event.stream;
   record.device = Device{event.device_type, event.device_index};
   record.thread = event.thread;
-  for (int32_t i = 0; i < event.n_args; ++i) record.args.push_back(traced_argument(event.args[i]));
+  using Argument = typename decltype(record.args)::value_type;
+  for (int32_t i = 0; i < event.n_args; ++i) {
+    record.args.push_back(traced_argument<Argument>(event.args[i]));
+  }
   return record;
 }
 
@@ -133,10 +140,11 @@ class TraceRecorder {
   }
 
   // Ends the recording and returns the records in the order in which the events ended.
-  std::vector<TraceRecord> stop() {
+  template <class Record = TraceRecord>
+  std::vector<Record> stop() {
     check(tsr_trace_stop());
     running_ = false;
-    std::vector<TraceRecord> records;
+    std::vector<Record> records;
     std::vector<tsr_trace_event> events(1024);
     events[0].struct_size = sizeof(tsr_trace_event);
     const auto room = static_cast<int32_t>(events.size());
@@ -145,7 +153,7 @@ class TraceRecorder {
       check(tsr_trace_read(events.data(), room, &count, &lost));
       lost_ += lost;
       for (int32_t i = 0; i < count; ++i)
-        records.push_back(detail::trace_record(events[static_cast<size_t>(i)]));
+        records.push_back(detail::trace_record<Record>(events[static_cast<size_t>(i)]));
       events[0].struct_size = sizeof(tsr_trace_event);
     }
     return records;

@@ -184,7 +184,7 @@ class Distribution {
   std::vector<int64_t> extended(const IntList& shape) const {
     std::vector<int64_t> found = shape.to_vector();
     for (const auto& part : {batch_shape(), event_shape()}) {
-      found.insert(found.end(), part.begin(), part.end());
+      for (const int64_t size : part) found.push_back(size);
     }
     return found;
   }

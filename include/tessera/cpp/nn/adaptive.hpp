@@ -39,8 +39,9 @@ class AdaptiveLogSoftmaxWithLoss : public Module {
       const double width = std::pow(div_value, static_cast<double>(i + 1));
       const auto size = static_cast<double>(in_features);
       const auto inner = static_cast<int64_t>(std::round((size - std::fmod(size, width)) / width));
-      tail.append<Sequential>(make<Linear>(in_features, inner, false, dtype),
-                              make<Linear>(inner, cutoffs_[i + 1] - cutoffs_[i], false, dtype));
+      ModulePointer first(new Linear(in_features, inner, false, dtype));
+      ModulePointer second(new Linear(inner, cutoffs_[i + 1] - cutoffs_[i], false, dtype));
+      tail.append(ModulePointer(new Sequential(std::move(first), std::move(second))));
     }
     register_modules({{"head", head}, {"tail", tail}});
   }

@@ -3,7 +3,6 @@
 // Module: layers and models as classes that know their parameters.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -62,14 +61,13 @@ class Module {
   // A tensor that belongs to the state but is not trained. It is saved only if persistent.
   void register_buffer(const std::string& name, Tensor& buffer, bool persistent = true) {
     claim(name);
-    buffers_.push_back({name, &buffer});
-    if (!persistent) transient_.insert(name);
+    buffers_.push_back({name, &buffer, persistent});
   }
   // A buffer that accumulates small contributions of many batches. It never gets a 16-bit dtype,
   // which would lose them.
   void register_statistic(const std::string& name, Tensor& buffer) {
     register_buffer(name, buffer);
-    statistics_.insert(name);
+    buffers_.back().statistic = true;
   }
   void register_module(const std::string& name, Module& module) {
     claim(name);
@@ -89,7 +87,7 @@ class Module {
   // This module and all modules below it, with their paths; each once.
   std::vector<std::pair<std::string, Module*>> named_modules() {
     std::vector<std::pair<std::string, Module*>> found;
-    std::unordered_set<Module*> seen;
+    std::unordered_set<const void*> seen;
     collect("", found, seen);
     return found;
   }
@@ -107,7 +105,7 @@ class Module {
   // tensors share memory with the model.
   TensorMap state_dict() {
     TensorMap state;
-    std::vector<const Module*> above;
+    std::vector<Module*> above;
     add_state(state, "", above);
     return state;
   }
@@ -177,7 +175,13 @@ class Module {
   }
 
  private:
-  using Entries = std::vector<std::pair<std::string, Tensor*>>;
+  struct Entry {
+    std::string name;
+    Tensor* tensor;
+    bool persistent = true;
+    bool statistic = false;
+  };
+  using Entries = std::vector<Entry>;
 
   static std::string join(const std::string& path, const std::string& name) {
     return path.empty() ? name : path + "." + name;
@@ -187,32 +191,31 @@ class Module {
     if (name.empty() || name.find('.') != std::string::npos) {
       throw InvalidValueError("a name must not be empty or have a dot in it: '" + name + "'");
     }
-    const auto taken = [&](const auto& entries) {
-      for (const auto& [known, value] : entries) {
-        if (known == name) return true;
-      }
-      return false;
-    };
-    if (taken(parameters_) || taken(buffers_) || taken(modules_)) {
-      throw InvalidValueError("the name '" + name + "' is registered already");
-    }
+    bool taken = false;
+    for (const Entry& entry : parameters_) taken = taken || entry.name == name;
+    for (const Entry& entry : buffers_) taken = taken || entry.name == name;
+    for (const auto& [known, module] : modules_) taken = taken || known == name;
+    if (taken) throw InvalidValueError("the name '" + name + "' is registered already");
   }
 
   void collect(const std::string& path, std::vector<std::pair<std::string, Module*>>& found,
-               std::unordered_set<Module*>& seen) {
+               std::unordered_set<const void*>& seen) {
     if (!seen.insert(this).second) return;
-    found.emplace_back(path, this);
+    found.push_back({path, this});
     for (const auto& [name, child] : modules_) child->collect(join(path, name), found, seen);
   }
 
   // `above` are the modules around this one: a module inside itself ends the walk.
-  void add_state(TensorMap& state, const std::string& path, std::vector<const Module*>& above) {
-    if (std::find(above.begin(), above.end(), this) != above.end()) return;
+  void add_state(TensorMap& state, const std::string& path, std::vector<Module*>& above) {
+    for (const Module* module : above) {
+      if (module == this) return;
+    }
     above.push_back(this);
     for (const Entries* entries : {&parameters_, &buffers_}) {
-      for (const auto& [name, tensor] : *entries) {
-        if (!tensor->defined() || transient_.count(name) != 0) continue;
-        state.emplace(join(path, name), tensor->detach());
+      for (const Entry& entry : *entries) {
+        if (!entry.tensor->defined() || !entry.persistent) continue;
+        const std::string key = join(path, entry.name);
+        state[key] = entry.tensor->detach();
       }
     }
     for (const auto& [name, child] : modules_) child->add_state(state, join(path, name), above);
@@ -222,11 +225,11 @@ class Module {
   // Tensors of all modules by path; a shared tensor only under its first name.
   NamedTensors named(Entries Module::*entries) {
     NamedTensors found;
-    std::unordered_set<tsr_tensor> seen;
+    std::unordered_set<const void*> seen;
     for (const auto& [path, module] : named_modules()) {
-      for (const auto& [name, tensor] : module->*entries) {
-        if (tensor->defined() && seen.insert(tensor->handle()).second) {
-          found.emplace_back(join(path, name), *tensor);
+      for (const Entry& entry : module->*entries) {
+        if (entry.tensor->defined() && seen.insert(entry.tensor->handle()).second) {
+          found.push_back({join(path, entry.name), *entry.tensor});
         }
       }
     }
@@ -244,10 +247,8 @@ class Module {
   void convert(Conversion conversion) {
     const NoGradGuard no_grad;
     for (const auto& [path, module] : named_modules()) {
-      for (const auto& [name, tensor] : module->parameters_) give(*tensor, conversion, false);
-      for (const auto& [name, tensor] : module->buffers_) {
-        give(*tensor, conversion, module->statistics_.count(name) != 0);
-      }
+      for (const Entry& entry : module->parameters_) give(*entry.tensor, conversion, false);
+      for (const Entry& entry : module->buffers_) give(*entry.tensor, conversion, entry.statistic);
     }
   }
 
@@ -265,7 +266,6 @@ class Module {
 
   Entries parameters_, buffers_;
   std::vector<std::pair<std::string, Module*>> modules_;
-  std::unordered_set<std::string> transient_, statistics_;
   bool training_ = true;
 };
 

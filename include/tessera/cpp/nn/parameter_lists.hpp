@@ -3,7 +3,6 @@
 // Parameters in a list or by name, as modules that train them.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <initializer_list>
@@ -53,12 +52,6 @@ class ParameterList : public Module {
 //   scales.insert("left", ones({4}));
 //   for (auto& [name, scale] : scales) ...
 class ParameterDict : public Module {
-  template <class Values>
-  static auto find(Values& values, std::string_view name) noexcept {
-    return std::find_if(values.begin(), values.end(),
-                        [&](const auto& one) { return one.first == name; });
-  }
-
  public:
   ParameterDict() = default;
   explicit ParameterDict(std::initializer_list<std::pair<std::string, Tensor>> tensors) {
@@ -80,11 +73,15 @@ class ParameterDict : public Module {
 
   size_t size() const noexcept { return values_.size(); }
   bool contains(std::string_view name) const noexcept {
-    return find(values_, name) != values_.end();
+    for (const auto& [known, value] : values_) {
+      if (known == name) return true;
+    }
+    return false;
   }
   Tensor& operator[](std::string_view name) {
-    const auto found = find(values_, name);
-    if (found != values_.end()) return found->second;
+    for (auto& [known, value] : values_) {
+      if (known == name) return value;
+    }
     throw OutOfRangeError(
         "ParameterDict: name: expected one of its names, got '" + std::string(name) + "'",
         "ParameterDict");

@@ -15,33 +15,29 @@ namespace tessera::nn {
 
 // One line for each parameter with its path, shape and number of elements, then the totals.
 inline std::string summary(Module& module) {
-  struct Row {
-    std::string name, shape, count;
-  };
-  std::vector<Row> rows{{"Parameter", "Shape", "Elements"}};
+  const NamedTensors named = module.named_parameters();
+  size_t names = std::string_view("Parameter").size();
+  size_t shapes = std::string_view("Shape").size();
+  size_t counts = std::string_view("Elements").size();
   int64_t total = 0;
   int64_t trainable = 0;
   int64_t nbytes = 0;
-  for (const auto& [name, tensor] : module.named_parameters()) {
-    rows.push_back(
-        {name, tessera::detail::text_of(tensor.shape()), std::to_string(tensor.numel())});
+  for (const auto& [name, tensor] : named) {
+    names = std::max(names, name.size());
+    shapes = std::max(shapes, tessera::detail::text_of(tensor.shape()).size());
+    counts = std::max(counts, std::to_string(tensor.numel()).size());
     total += tensor.numel();
     trainable += tensor.requires_grad() ? tensor.numel() : 0;
     nbytes += tensor.nbytes();
   }
-  size_t names = 0;
-  size_t shapes = 0;
-  size_t counts = 0;
-  for (const Row& row : rows) {
-    names = std::max(names, row.name.size());
-    shapes = std::max(shapes, row.shape.size());
-    counts = std::max(counts, row.count.size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    text += row.name + std::string(names - row.name.size() + 2, ' ') + row.shape +
-            std::string(shapes - row.shape.size() + 2 + counts - row.count.size(), ' ') +
-            row.count + "\n";
+  const auto row = [&](const std::string& name, const std::string& shape,
+                       const std::string& count) {
+    return name + std::string(names - name.size() + 2, ' ') + shape +
+           std::string(shapes - shape.size() + 2 + counts - count.size(), ' ') + count + "\n";
+  };
+  std::string text = row("Parameter", "Shape", "Elements");
+  for (const auto& [name, tensor] : named) {
+    text += row(name, tessera::detail::text_of(tensor.shape()), std::to_string(tensor.numel()));
   }
   char megabytes[32];
   std::snprintf(megabytes, sizeof megabytes, "%.2f", static_cast<double>(nbytes) / 1e6);

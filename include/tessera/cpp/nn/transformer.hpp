@@ -106,7 +106,9 @@ class TransformerEncoder : public Module {
                      const TransformerEncoderLayerOptions& given = {}, ModulePointer last = nullptr)
       : norm(std::move(last)) {
     for (int64_t i = 0; i < num_layers; ++i) {
-      made_.push_back(&layers.append<TransformerEncoderLayer>(d_model, nhead, given));
+      ModulePointer layer(new TransformerEncoderLayer(d_model, nhead, given));
+      made_.push_back(layer.get());
+      layers.append(std::move(layer));
     }
     register_module("layers", layers);
     if (norm != nullptr) register_module("norm", *norm);
@@ -115,15 +117,16 @@ class TransformerEncoder : public Module {
   Tensor forward(const Tensor& src, const Tensor& mask, const Tensor& src_key_padding_mask = {},
                  bool is_causal = false) {
     Tensor x = src;
-    for (TransformerEncoderLayer* layer : made_) {
-      x = layer->forward(x, mask, src_key_padding_mask, is_causal);
+    for (Module* layer : made_) {
+      x = static_cast<TransformerEncoderLayer*>(layer)->forward(x, mask, src_key_padding_mask,
+                                                                is_causal);
     }
     return norm != nullptr ? norm->forward(x) : x;
   }
   Tensor forward(const Tensor& src) override { return forward(src, Tensor()); }
 
  private:
-  std::vector<TransformerEncoderLayer*> made_;  // of `layers`
+  std::vector<Module*> made_;  // of `layers`
 };
 
 // Decoder layers one after the other, and a last normalisation if one is given.
@@ -136,7 +139,9 @@ class TransformerDecoder : public Module {
                      const TransformerDecoderLayerOptions& given = {}, ModulePointer last = nullptr)
       : norm(std::move(last)) {
     for (int64_t i = 0; i < num_layers; ++i) {
-      made_.push_back(&layers.append<TransformerDecoderLayer>(d_model, nhead, given));
+      ModulePointer layer(new TransformerDecoderLayer(d_model, nhead, given));
+      made_.push_back(layer.get());
+      layers.append(std::move(layer));
     }
     register_module("layers", layers);
     if (norm != nullptr) register_module("norm", *norm);
@@ -145,12 +150,14 @@ class TransformerDecoder : public Module {
 
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderCall& given = {}) {
     Tensor x = tgt;
-    for (TransformerDecoderLayer* layer : made_) x = layer->forward(x, memory, given);
+    for (Module* layer : made_) {
+      x = static_cast<TransformerDecoderLayer*>(layer)->forward(x, memory, given);
+    }
     return norm != nullptr ? norm->forward(x) : x;
   }
 
  private:
-  std::vector<TransformerDecoderLayer*> made_;  // of `layers`
+  std::vector<Module*> made_;  // of `layers`
 };
 
 }  // namespace tessera::nn
