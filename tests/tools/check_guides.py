@@ -27,6 +27,7 @@ BLOCK = re.compile(r"(?:^\*Not run by the tests: (?P<reason>[^\n]+)\*\n\n?)?^```
 LANGUAGES = ("c", "cpp", "python", "rust", "julia")
 BUILD = "cmake --preset release && cmake --build --preset release && cmake --install build/release "
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Werror", "-pedantic"]
+HEADER = re.compile(r'^#include [<"]tessera/tessera\.hpp[>"]$', re.M)
 OURS = ("TESSERA_", "LD_LIBRARY_PATH", "PYTHONPATH", "PKG_CONFIG", "JULIA_", "CARGO_", "VIRTUAL_ENV", "OPENBLAS_")
 
 
@@ -121,7 +122,10 @@ class Reader:
 
 
 class Native(Reader):
-    """C and C++: the page's first program is the program.c of its commands."""
+    """C and C++: the page's first program is the program.c of its commands.
+
+    Other programs in C++ that include tessera.hpp find it precompiled: one takes less than half the time.
+    """
 
     def begin(self, blocks):
         language = self.options.language
@@ -133,7 +137,15 @@ class Native(Reader):
 
     def cpp(self, body, number):
         standard = "20" if body.startswith("// C++20") else "17"
-        return self.program(["c++", f"-std=c++{standard}"], body, f"program{number}.cpp")
+        compiler = ["c++", f"-std=c++{standard}"]
+        if not HEADER.search(body):
+            return self.program(compiler, body, f"program{number}.cpp")
+        header = self.folder / f"precompiled{standard}.hpp"
+        if not header.exists():
+            header.write_text("#include <tessera/tessera.hpp>\n", "utf-8")
+            self.compile([*compiler, "-x", "c++-header"], header, f"{header}.gch")
+        precompiled = ["-include", str(header), "-fpch-preprocess", "-Winvalid-pch"]
+        return self.program([*compiler, *precompiled], body, f"program{number}.cpp")
 
     def cmake(self, body, _):
         (self.cwd / "CMakeLists.txt").write_text(body, "utf-8")
@@ -141,15 +153,22 @@ class Native(Reader):
     def program(self, compiler, body, name):
         file = self.folder / name
         file.write_text(body, "utf-8")
-        self.variables.setdefault("PKG_CONFIG_PATH", str(self.libdir / "pkgconfig"))
-        flags = {kind: self.run(["pkg-config", f"--{kind}", "tessera"]).split() for kind in ("cflags", "libs")}
         program, unit = str(file.with_suffix("")), str(file.with_suffix(".o"))
+        self.compile(compiler, file, unit)
+        self.run([compiler[0], unit, "-o", program, *self.flags("libs"), f"-Wl,-rpath,{self.libdir}"])
+        return self.run([program])
+
+    def compile(self, compiler, file, result):
         # ccache uses the caller's home, and ignores this folder, whose name differs each time, in its keys.
         cache = ["ccache"] if shutil.which("ccache") else []
         settings = {"CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1", "HOME": os.environ.get("HOME", "")}
-        self.run([*cache, *compiler, *WARNINGS, *flags["cflags"], "-c", str(file), "-o", unit], **settings)
-        self.run([*compiler, unit, "-o", program, *flags["libs"], f"-Wl,-rpath,{self.libdir}"])
-        return self.run([program])
+        settings |= {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+        listed = ["-MD", "-MF", str(self.folder / "unit.d")]
+        self.run([*cache, *compiler, *WARNINGS, *self.flags("cflags"), *listed, "-c", str(file), "-o", result], **settings)
+
+    def flags(self, kind):
+        self.variables.setdefault("PKG_CONFIG_PATH", str(self.libdir / "pkgconfig"))
+        return self.run(["pkg-config", f"--{kind}", "tessera"]).split()
 
 
 class Python(Reader):
