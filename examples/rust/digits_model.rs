@@ -19,9 +19,9 @@ pub struct Net {
 impl Net {
     pub fn new() -> Result<Self> {
         Ok(Self {
-            conv1: Conv2d::with(1, 32, [3, 3], |c| c.padding([1, 1]))?,
+            conv1: Conv2d::with(1, 32, 3, |c| c.padding(1))?,
             norm1: BatchNorm2d::new(32)?,
-            conv2: Conv2d::with(32, 64, [3, 3], |c| c.padding([1, 1]))?,
+            conv2: Conv2d::with(32, 64, 3, |c| c.padding(1))?,
             norm2: BatchNorm2d::new(64)?,
             dropout: Dropout::new(0.3)?,
             dense1: Linear::new(64 * 4 * 4, 128)?,

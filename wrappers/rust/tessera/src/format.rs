@@ -13,19 +13,28 @@ const EDGE: i64 = 3;
 impl fmt::Display for Tensor {
     /// The elements in nested brackets; `{:.3}` sets the digits behind the point.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, 0)
+    }
+}
+
+impl Tensor {
+    /// Writes the elements, with so many spaces before each row but the first.
+    fn write(&self, f: &mut fmt::Formatter<'_>, indent: usize) -> fmt::Result {
         // Axes of empty tensors count, too: they print one bracket per row.
         let printed = self.shape().iter().fold(1i64, |n, &size| n.saturating_mul(size.max(1)));
         let summarised = printed > THRESHOLD;
         // Detached, so that taking elements records nothing.
         let texts = self.detach().and_then(|plain| texts(&plain, summarised, f.precision()));
         let mut texts = texts.map_err(|_| fmt::Error)?.into_iter();
-        write_axes(&self.shape(), summarised, &mut texts, f, 0)
+        write_axes(&self.shape(), summarised, &mut texts, f, indent)
     }
 }
 
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tensor({self}, shape={:?}, dtype={}", self.shape(), self.dtype())?;
+        f.write_str("Tensor(")?;
+        self.write(f, "Tensor(".len())?;
+        write!(f, ", shape={:?}, dtype={}", self.shape(), self.dtype())?;
         if self.device() != Device::CPU {
             write!(f, ", device={}", self.device())?;
         }

@@ -197,7 +197,7 @@ impl Tensor {
     pub fn item<T: Element>(&self) -> Result<T> {
         let numel = self.numel();
         if numel != 1 {
-            let text = format!("item: expected one element, got {numel}");
+            let text = format!("item: tensor: expected one element, got shape {:?}", self.shape());
             return Err(Error::new(ErrorKind::Value, text));
         }
         let mut value = [T::default()];

@@ -6,7 +6,7 @@ use crate::arguments::{count, handles, one};
 use crate::error::{done, text};
 use crate::json;
 use crate::memory::buffer_text;
-use crate::{Result, Tensor};
+use crate::{Error, ErrorKind, Result, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::ptr::{null, null_mut, NonNull};
@@ -66,6 +66,15 @@ impl Archive {
                 }
             })
             .collect()
+    }
+
+    /// The tensor of this name. The others are not touched, so one weight of a large file costs
+    /// little.
+    pub fn get(&self, name: &str) -> Result<Tensor> {
+        let place = self.names()?.iter().position(|known| known == name);
+        let absent =
+            || Error::new(ErrorKind::Index, format!("Archive: there is no tensor named '{name}'"));
+        self.tensor(place.ok_or_else(absent)?)
     }
 
     /// Tensor number `index` of [`Archive::names`].

@@ -136,3 +136,36 @@ unary! {
     Neg neg = negative;
     Not not = bitwise_invert;
 }
+
+impl std::iter::Sum for Tensor {
+    /// The tensors one after the other, as by `+`; 0 of the default dtype if there are none.
+    ///
+    /// ```
+    /// # fn main() -> tessera::Result<()> {
+    /// use tessera::{Result, Tensor};
+    /// let losses = vec![Tensor::from(1.0f32), Tensor::from(2.5f32)];
+    /// assert_eq!(losses.iter().sum::<Tensor>().item::<f32>()?, 3.5);
+    /// let total: Tensor = losses.iter().map(Tensor::square).sum::<Result<_>>()?;
+    /// assert_eq!(total.item::<f32>()?, 7.25);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// If the tensors cannot be added, as `+` does.
+    #[track_caller]
+    fn sum<I: Iterator<Item = Tensor>>(mut tensors: I) -> Tensor {
+        match tensors.next() {
+            Some(first) => tensors.fold(first, |sum, tensor| sum + tensor),
+            None => expect(Tensor::zeros(&[])),
+        }
+    }
+}
+
+impl<'a> std::iter::Sum<&'a Tensor> for Tensor {
+    /// As the sum of owned tensors.
+    #[track_caller]
+    fn sum<I: Iterator<Item = &'a Tensor>>(tensors: I) -> Tensor {
+        tensors.cloned().sum()
+    }
+}

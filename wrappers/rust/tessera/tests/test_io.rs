@@ -64,6 +64,11 @@ fn round_trip_keeps_everything() -> Result<()> {
     save_file(&tensors, folder.file())?;
     let loaded = load_file(folder.file())?;
     assert_eq!(loaded.keys().collect::<Vec<_>>(), tensors.keys().collect::<Vec<_>>());
+    let archive = Archive::open(folder.file())?;
+    assert_eq!(archive.get("scalar")?.item::<f64>()?, 2.5);
+    let absent = archive.get("scala").unwrap_err();
+    assert_eq!(absent.kind(), ErrorKind::Index);
+    assert_eq!(absent.message(), "Archive: there is no tensor named 'scala'");
     for (name, tensor) in &tensors {
         let back = &loaded[name];
         assert_eq!((back.dtype(), back.shape()), (tensor.dtype(), tensor.shape()), "{name}");

@@ -3,7 +3,10 @@
 //! Short forms of models, datasets and optimizers give what the long forms give.
 
 use tessera::data::{from_fn, DataLoader};
-use tessera::nn::{model, sequential, Linear, Module, Relu, Sequential};
+use tessera::nn::{
+    model, sequential, AvgPool3d, Conv1d, Conv2d, ConvTranspose2d, Fold, Linear, LpPool2d,
+    MaxPool2d, MaxUnpool2d, Module, Relu, Sequential, Unfold,
+};
 use tessera::optim::{Adam, Optimizer, Sgd};
 use tessera::{ErrorKind, Result, Tensor};
 
@@ -85,5 +88,41 @@ fn a_dataset_is_made_of_a_function() -> Result<()> {
     let found = DataLoader::new(failing).batch_size(1);
     let first = (&found).into_iter().next().unwrap();
     assert_eq!(first.unwrap_err().kind(), ErrorKind::Io);
+    Ok(())
+}
+
+#[test]
+fn one_number_holds_for_all_axes() -> Result<()> {
+    let image = Tensor::arange(0, 32)?.astype(tessera::DType::F32)?.reshape(&[1, 2, 4, 4])?;
+    let short = Conv2d::with(2, 3, 3, |c| c.padding(1).stride(2).dilation(1))?;
+    let long = Conv2d::with(2, 3, [3, 3], |c| c.padding([1, 1]).stride([2, 2]).dilation([1, 1]))?;
+    long.load_state_dict(&short.state_dict()?)?;
+    let values = short.forward(&image)?.to_vec::<f32>()?;
+    assert_eq!(values, long.forward(&image)?.to_vec::<f32>()?);
+    assert_eq!(Conv1d::new(2, 3, 5)?.weight.shape(), [3, 2, 5]);
+    let back = ConvTranspose2d::with(2, 3, 2, |c| c.stride(2).output_padding(1))?;
+    assert_eq!(back.forward(&image)?.shape(), [1, 3, 9, 9]);
+    let (pool, largest) = (MaxPool2d::new(2), MaxPool2d::new([2, 2]));
+    assert_eq!((pool.kernel_size, pool.stride), (largest.kernel_size, largest.stride));
+    assert_eq!(AvgPool3d::new(2).kernel_size, [2; 3]);
+    assert_eq!(LpPool2d::new(2.0, 3).stride, [3, 3]);
+    assert_eq!(MaxUnpool2d::new(2).kernel_size, [2, 2]);
+    let windows = Unfold::new(2).stride(2);
+    let columns = windows.forward(&image)?;
+    assert_eq!(columns.shape(), [1, 8, 4]);
+    assert_eq!(Fold::new(4, windows).forward(&columns)?.to_vec::<f32>()?, image.to_vec::<f32>()?);
+    Ok(())
+}
+
+#[test]
+fn tensors_of_an_iterator_are_summed() -> Result<()> {
+    let terms = [Tensor::from([1.0f32, 2.0]).requiring_grad()?, Tensor::from([3.0f32, 4.0])];
+    let total: Tensor = terms.iter().sum();
+    assert_eq!(total.to_vec::<f32>()?, [4.0, 6.0]);
+    total.sum()?.backward()?;
+    assert_eq!(terms[0].grad()?.unwrap().to_vec::<f32>()?, [1.0, 1.0]);
+    assert_eq!(std::iter::empty::<Tensor>().sum::<Tensor>().item::<f32>()?, 0.0);
+    let failed = terms.iter().map(|term| term.reshape(&[3])).sum::<Result<Tensor>>();
+    assert_eq!(failed.unwrap_err().kind(), ErrorKind::Shape);
     Ok(())
 }

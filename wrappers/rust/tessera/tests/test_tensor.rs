@@ -262,6 +262,8 @@ fn repr() -> Result<()> {
     assert_eq!(Tensor::scalar(u64::MAX)?.to_string(), "18446744073709551615");
     let x = Tensor::from([1.0]).requiring_grad()?;
     assert_eq!(format!("{x:?}"), "Tensor([1], shape=[1], dtype=float64, requires_grad=true)");
+    let rows = "Tensor([[1, 2],\n        [3, 4]], shape=[2, 2], dtype=int32)";
+    assert_eq!(format!("{:?}", Tensor::from([[1, 2], [3, 4]])), rows);
     let wide = Tensor::from([1e20f32, -2.5e-7, 0.0, f32::INFINITY]);
     assert_eq!(wide.to_string(), "[1e20, -2.5e-7, 0, inf]");
     let complex = Tensor::from([1.0f32, -0.5]).complex(&Tensor::from([-2.0f32, 1e-7]))?;

@@ -89,9 +89,10 @@ extern "C" {
     /// Releases a taken error and drops its payload; NULL is ignored.
     pub fn tsr_error_release(error: tsr_error);
 
-    /// Sets the record of this thread; a callback calls it before it returns the same code. The
-    /// payload travels to the caller of the outermost function. drop(payload) is called when the
-    /// payload is no longer needed; drop may be NULL.
+    /// Sets the record of this thread; a callback calls it before it returns the same code
+    /// (tsr_error_raise does both). The status tells whether the record could be set. The payload
+    /// travels to the caller of the outermost function. drop(payload) is called when the payload
+    /// is no longer needed; drop may be NULL.
     /// payload: returned in tsr_error_view.payload
     pub fn tsr_error_set(
         code: tsr_status, message: *const c_char, message_len: i64, payload: *mut c_void,

@@ -3,7 +3,7 @@
 //! Convolutions along one, two and three axes.
 
 use super::module::described;
-use super::{init, Module, Visitor};
+use super::{init, Module, PerAxis, Visitor};
 use crate::{Error, ErrorKind, Result, Tensor};
 
 fn check_groups(layer: &str, inputs: i64, outputs: i64, groups: i64) -> Result<()> {
@@ -92,12 +92,15 @@ macro_rules! convolution {
         }
 
         impl $config {
-            setters! {
+            axis_setters! {
+                $axes;
                 /// Steps of the kernel; default 1.
-                stride: [i64; $axes];
-                $($(#[$own_doc])* $own: [i64; $axes];)*
+                stride;
+                $($(#[$own_doc])* $own;)*
                 /// Distance of the kernel's elements; default 1.
-                dilation: [i64; $axes];
+                dilation;
+            }
+            setters! {
                 /// Number of groups of channels; default 1.
                 groups: i64;
                 /// Whether there is a bias; default yes.
@@ -129,7 +132,7 @@ macro_rules! convolution {
 
         impl $name {
             /// A layer with stride 1 and no padding.
-            pub fn new(inputs: i64, outputs: i64, kernel: [i64; $axes]) -> Result<Self> {
+            pub fn new(inputs: i64, outputs: i64, kernel: impl PerAxis<$axes>) -> Result<Self> {
                 Self::with(inputs, outputs, kernel, |c| c)
             }
 
@@ -137,10 +140,11 @@ macro_rules! convolution {
             pub fn with(
                 $inputs: i64,
                 $outputs: i64,
-                kernel: [i64; $axes],
+                kernel: impl PerAxis<$axes>,
                 config: impl FnOnce($config) -> $config,
             ) -> Result<Self> {
                 let config = config($config::default());
+                let kernel: [i64; $axes] = kernel.per_axis();
                 let $groups = config.groups;
                 check_groups(stringify!($name), $inputs, $outputs, $groups)?;
                 $(if config.$flag {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Layers of images without parameters: other sizes, shuffles, windows as columns.
 
-use super::Module;
+use super::{Module, PerAxis};
 use crate::{Result, Tensor};
 
 /// An image of another size: a number of times as large by [`Upsample::by`], or as large as
@@ -115,17 +115,19 @@ pub struct Unfold {
 impl Unfold {
     /// Windows of this size, one element apart.
     #[must_use]
-    pub fn new(kernel_size: [i64; 2]) -> Self {
+    pub fn new(kernel_size: impl PerAxis<2>) -> Self {
+        let kernel_size = kernel_size.per_axis();
         Self { kernel_size, dilation: [1; 2], padding: [0; 2], stride: [1; 2] }
     }
 
-    setters! {
+    axis_setters! {
+        2;
         /// Distances of the elements in a window; default 1.
-        dilation: [i64; 2];
+        dilation;
         /// Zeros around the image; default none.
-        padding: [i64; 2];
+        padding;
         /// Distances of the windows; default 1.
-        stride: [i64; 2];
+        stride;
     }
 }
 
@@ -147,8 +149,8 @@ pub struct Fold {
 impl Fold {
     /// An image of `output_size` of the columns that [`Unfold`] makes of one.
     #[must_use]
-    pub fn new(output_size: [i64; 2], windows: Unfold) -> Self {
-        Self { output_size, windows }
+    pub fn new(output_size: impl PerAxis<2>, windows: Unfold) -> Self {
+        Self { output_size: output_size.per_axis(), windows }
     }
 }
 

@@ -31,6 +31,18 @@ macro_rules! setters {
     )*};
 }
 
+/// The same for options of one number per axis, which take one number for all axes, too.
+macro_rules! axis_setters {
+    ($axes:literal; $($(#[$doc:meta])* $field:ident;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: impl PerAxis<$axes>) -> Self {
+            self.$field = $field.per_axis();
+            self
+        }
+    )*};
+}
+
 mod activations;
 mod adaptive;
 mod attention;
@@ -48,6 +60,7 @@ mod macros;
 mod module;
 mod norm;
 mod padding;
+mod per_axis;
 mod pooling;
 mod prelu;
 mod recurrent;
@@ -94,6 +107,7 @@ pub use padding::{
     ReflectionPad1d, ReflectionPad2d, ReflectionPad3d, ReplicationPad1d, ReplicationPad2d,
     ReplicationPad3d, ZeroPad1d, ZeroPad2d, ZeroPad3d,
 };
+pub use per_axis::PerAxis;
 pub use pooling::{
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d,
     AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LpPool1d, LpPool2d, LpPool3d, MaxPool1d,

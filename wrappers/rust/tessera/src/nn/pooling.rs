@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pooling along one, two and three axes of (N, C, spatial...) or (C, spatial...).
 
-use super::Module;
+use super::{Module, PerAxis};
 use crate::{Result, Tensor};
 
 /// A layer of windows of one size; its options are fields.
@@ -29,7 +29,8 @@ macro_rules! windows {
 
         impl $name {
             /// Windows of this size side by side.
-            pub fn new($($norm: f64,)? kernel_size: [i64; $axes]) -> Self {
+            pub fn new($($norm: f64,)? kernel_size: impl PerAxis<$axes>) -> Self {
+                let kernel_size = kernel_size.per_axis();
                 Self { $($norm,)? kernel_size, stride: kernel_size, ceil_mode: false, $($own: $default,)* }
             }
         }
@@ -87,7 +88,8 @@ macro_rules! pooling {
 
         impl $unpool {
             /// Windows of this size side by side.
-            pub fn new(kernel_size: [i64; $axes]) -> Self {
+            pub fn new(kernel_size: impl PerAxis<$axes>) -> Self {
+                let kernel_size = kernel_size.per_axis();
                 Self { kernel_size, stride: kernel_size, padding: [0; $axes] }
             }
 
