@@ -112,7 +112,9 @@ end
 
 # What the text of a MethodError adds for those who know other packages.
 function hint(io, error, types, options)
-    if error.f isa Layer && any(T -> T <: AbstractArray, types)
+    if error.f isa Type && error.f <: Layer
+        print(io, "\n`?$(nameof(error.f))` tells how the layer is made.")
+    elseif error.f isa Layer && any(T -> T <: AbstractArray, types)
         print(io, "\nLayers take tensors: write Tensor(x).")
     elseif error.f isa Type && error.f <: Rule && !isempty(types)
         print(io, "\nOptions of a rule have names: $(nameof(error.f))(lr=0.1).")

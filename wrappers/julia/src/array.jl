@@ -83,6 +83,11 @@ function Tensor(array::AbstractArray{<:Number}; dtype=nothing, device=nothing)
     return copyto!(target, lent(array))
 end
 
+Tensor(array::AbstractArray; options...) = throw(ArgumentError(
+    "tensors have no elements of type $(eltype(array))" * (
+    !isempty(array) && all(x -> x isa Number, array) ? "; identity.(array) gives the numbers their own type" :
+    !isempty(array) && all(x -> x isa Union{AbstractArray,Tensor}, array) ? "; join the parts: Tensor(hcat(array...)), stack(tensors)" : "")))
+
 function empty_of(bits::Int32, shape, device)
     out = Ref{tsr_tensor}()
     check(C.tsr_empty(shape, list_count(shape), bits, device_type(device), device_index(device), out))
@@ -396,8 +401,9 @@ for (operator, arrays) in ((:*, :AbstractVecOrMat), (:\, :AbstractVecOrMat), (:+
     @eval Base.$operator(a::Tensor, b::$arrays{<:Number}) = with_host(x -> $operator(a, x), alike(b, a), a)
     @eval Base.$operator(a::$arrays{<:Number}, b::Tensor) = with_host(x -> $operator(x, b), alike(a, b), b)
 end
-Base.:/(a::AbstractArray{<:Number}, b::Tensor) = with_host(x -> x / b, a, b)
+Base.:/(a::AbstractArray{<:Number}, b::Tensor) = with_host(x -> x / b, alike(a, b), b)
 Base.:/(a::Tensor, b::AbstractArray{<:Number}) = throw_sizes_of("/", b)
+Base.:/(a::Tensor, b::AbstractMatrix{<:Number}) = with_host(x -> a / x, alike(b, a), a)
 Base.:/(a::Tensor, b::Tensor) = isnumber(b) ? divide(a, b) :
     ndims(a) == ndims(b) == 2 ? solve(b, a; left=false) : throw_sizes_of("/", b)
 Base.:/(a::Number, b::Tensor) = isnumber(b) ? divide(a, b) : throw_sizes_of("/", b)

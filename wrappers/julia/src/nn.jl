@@ -248,6 +248,8 @@ function Dense(sizes::Pair{<:Integer,<:Integer}; bias=true, dtype=Float32)
     weight = uniform_parameter(dtype, bound, (last(sizes), first(sizes)))
     return Dense(weight, bias ? uniform_parameter(dtype, bound, last(sizes)) : nothing)
 end
+Dense(sizes::Pair{<:Integer,<:Integer}, f; options...) = throw(ArgumentError(
+    "Dense: a layer has no activation of its own; write Chain(Dense($sizes), $f)"))
 function (layer::Dense)(x::Tensor)
     bias = layer.bias  # a local variable, so that the compiler infers its type in both branches
     return bias === nothing ? linear(x, layer.weight) : linear(x, layer.weight; bias=bias)

@@ -119,6 +119,17 @@ end
 
 zero_grad!(state::OptimizerState) = (check(C.tsr_optimizer_zero_grad(state, 1)); nothing)
 
+function Base.show(io::IO, rule::Rule)
+    print(io, nameof(typeof(rule)), "(")
+    join(io, ("$field=$(repr(getfield(rule, field)))" for field in fieldnames(typeof(rule))), ", ")
+    print(io, ")")
+end
+# The rule of the first group; the tensors would fill the screen.
+function Base.show(io::IO, state::OptimizerState)
+    groups = group_count(state)
+    print(io, "OptimizerState(", rule(state), ", ", length(state.params), " parameters", groups == 1 ? "" : " in $groups groups", ")")
+end
+
 # ---- State ----
 
 """

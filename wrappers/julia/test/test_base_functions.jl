@@ -113,7 +113,8 @@ end
 @testset "test_joints_and_products_with_numbers_and_integers" begin
     @test same_of(x -> [x; 1], VECTOR) && same_of(x -> vcat(5.0, x, [6.0]), VECTOR)
     @test same_of(x -> x * [1, 2, 3], MATRIX) && same_of(x -> [1 2; 3 4] * x, MATRIX) && same_of(x -> x \ [1, 2, 3], SQUARE)
-    @test same_of(x -> x / (x + I), SQUARE) && Array(Tensor(MATRIX) / Tensor(SQUARE[1:3, 1:3] .|> Float32)) ≈ MATRIX / SQUARE
+    @test same_of(x -> x / (x + I), SQUARE) && same_of(x -> x / [4 1 0; 1 3 1; 0 1 2], SQUARE) && same_of(x -> [1 2 3] / x, SQUARE)
+    @test Array(Tensor(MATRIX) / Tensor(SQUARE[1:3, 1:3] .|> Float32)) ≈ MATRIX / SQUARE
 end
 
 @testset "test_linear_algebra_and_statistics" begin

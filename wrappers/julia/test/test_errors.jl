@@ -59,3 +59,13 @@ end
     minor > 0 && @test_throws ErrorException Tessera.check_version(major << 16 | minor - 1, "file")
     @test Tessera.version() >= v"0.1.0"
 end
+
+@testset "test_what_other_packages_write_is_answered" begin
+    @test occursin("`?Conv2d` tells", message_of(MethodError, () -> Conv2d(1 => 8, 3)))
+    @test occursin("Chain(Dense(3 => 4), tanh)", message_of(ArgumentError, () -> Dense(3 => 4, tanh)))
+    @test occursin("Options of a rule have names", message_of(MethodError, () -> Adam(1e-3)))
+    @test occursin("elements of type String", message_of(ArgumentError, () -> Tensor(["a"])))
+    @test occursin("identity.(array)", message_of(ArgumentError, () -> Tensor(Any[1, 2.5])))
+    @test occursin("hcat(array...)", message_of(ArgumentError, () -> Tensor([[1, 2], [3, 4]])))
+    @test occursin("Missing", message_of(ArgumentError, () -> Tensor([1, missing])))
+end

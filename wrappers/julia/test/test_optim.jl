@@ -177,3 +177,12 @@ end
     foreach(_ -> GC.gc(), 1:3)
     @test Tessera.live_tensors() <= before
 end
+
+@testset "test_an_optimizer_is_shown_by_its_options" begin
+    @test repr(SGD(lr=0.5, momentum=0.9)) |> text -> startswith(text, "SGD(lr=0.5, momentum=0.9")
+    model = Dense(2 => 1)
+    state = setup(Adam(lr=0.25), model)
+    @test startswith(repr(state), "OptimizerState(Adam(lr=0.25, betas=(0.9, 0.999)") && endswith(repr(state), "2 parameters)")
+    add_group!(state, Adam(), [leaf([1.0])])
+    @test endswith(repr(state), "3 parameters in 2 groups)")
+end

@@ -293,7 +293,7 @@ end
     @test Array(s * m) == 3 .* Array(m) && Array(m * s) == 3 .* Array(m) && Array(m / t) == Array(m) ./ 2
     @test Array(m^2) == Array(m)^2
     @test Array([2.0, 4.0] / t) == [1, 2]
-    for wrong in (() -> m + 1, () -> 1 + m, () -> m - 1, () -> 1 - m, () -> m / m, () -> 1 / m, () -> m^0.5, () -> m / [1.0])
+    for wrong in (() -> m + 1, () -> 1 + m, () -> m - 1, () -> 1 - m, () -> m / Tensor([1.0, 2]), () -> 1 / m, () -> m^0.5, () -> m / [1.0])
         error = try; wrong(); catch e; e; end
         @test error isa DimensionMismatch && occursin("for each element write .", error.msg)
     end

@@ -79,9 +79,10 @@
 # Releases a taken error and drops its payload; NULL is ignored.
 @c tsr_error_release(error::tsr_error)::Cvoid
 
-# Sets the record of this thread; a callback calls it before it returns the same code. The
-# payload travels to the caller of the outermost function. drop(payload) is called when the
-# payload is no longer needed; drop may be NULL.
+# Sets the record of this thread; a callback calls it before it returns the same code
+# (tsr_error_raise does both). The status tells whether the record could be set. The payload
+# travels to the caller of the outermost function. drop(payload) is called when the payload is
+# no longer needed; drop may be NULL.
 @c tsr_error_set(code::tsr_status, message::Ptr{UInt8}, message_len::Int64, payload::Ptr{Cvoid},
     drop::Ptr{Cvoid})::tsr_status
 
