@@ -144,7 +144,8 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
   }
   TSR_CHECK(
       reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(itemsize(real_dtype(dtype))) == 0,
-      Code::kBuffer, "managed", "expected memory aligned to its elements");
+      Code::kBuffer, "managed", "expected memory aligned to its elements of ",
+      itemsize(real_dtype(dtype)), " bytes, got an address that is not");
   const bool copies = (flags & TSR_DLPACK_COPY) != 0;
   const bool aligned = is_aligned_for(device, dtype, first);
   TSR_CHECK(aligned || copies, Code::kBuffer, "managed", "expected memory of ", device,
@@ -183,7 +184,7 @@ tsr_status import_versioned(DLManagedTensorVersioned* managed, int32_t flags, ts
   return guard(
       Call(kInfo_from_dlpack_versioned, managed, flags),
       [&] {
-        out_arg(managed, "managed");
+        if (managed == nullptr) fail_handle(nullptr, "DLPack tensor", "managed");
         out_arg(out, "out");
         TSR_CHECK(managed->version.major == kDlMajor, Code::kAbi, "managed",
                   "expected DLPack version ", kDlMajor, ", got ", managed->version.major);
@@ -221,7 +222,7 @@ tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_t
   return guard(
       Call(kInfo_from_dlpack, managed, flags),
       [&] {
-        out_arg(managed, "managed");
+        if (managed == nullptr) fail_handle(nullptr, "DLPack tensor", "managed");
         out_arg(out, "out");
         import(managed, false, flags, out);
       },

@@ -185,8 +185,7 @@ static tsr_status double_gradient(void* user, tsr_tensor gradient, tsr_tensor* r
 
 static tsr_status refuse(void* user, tsr_tensor gradient, tsr_tensor* replacement) {
   (void)user, (void)gradient, (void)replacement;
-  return tsr_error_set(TSR_CALLBACK, "no gradient today", -1, NULL, NULL) == TSR_OK ? TSR_CALLBACK
-                                                                                    : TSR_INTERNAL;
+  return tsr_error_raise(TSR_CALLBACK, "no gradient today", -1, NULL, NULL);
 }
 
 static tsr_status backward_of_squares(tsr_tensor x) {

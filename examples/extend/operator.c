@@ -23,8 +23,7 @@ static tsr_status softplus_forward(void* user, tsr_node node, const tsr_tensor* 
   if (status == TSR_OK) status = tsr_tensor_info(dense, &info);
   if (status == TSR_OK && info.dtype != TSR_FLOAT64) {
     /* A failure of ours: its status and text reach the caller of tsr_function_apply. */
-    status = tsr_error_set(TSR_DTYPE, "softplus: expected float64", -1, NULL, NULL);
-    if (status == TSR_OK) status = TSR_DTYPE;
+    status = tsr_error_raise(TSR_DTYPE, "softplus: expected float64", -1, NULL, NULL);
   }
   if (status == TSR_OK) status = tsr_empty_like(dense, -1, -1, -1, &result);
   if (status == TSR_OK) status = tsr_tensor_data(dense, &from);

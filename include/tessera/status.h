@@ -60,12 +60,21 @@ TSR_API void tsr_error_retain(tsr_error error);
 /* Releases a taken error and drops its payload; NULL is ignored. */
 TSR_API void tsr_error_release(tsr_error error);
 
-/* Sets the record of this thread; a callback calls it before it returns the same code. The
- * payload travels to the caller of the outermost function. drop(payload) is called when the
- * payload is no longer needed; drop may be NULL.
+/* Sets the record of this thread; a callback calls it before it returns the same code
+ * (tsr_error_raise does both). The status tells whether the record could be set. The payload
+ * travels to the caller of the outermost function. drop(payload) is called when the payload is
+ * no longer needed; drop may be NULL.
  * payload: returned in tsr_error_view.payload */
 TSR_API TSR_NODISCARD tsr_status tsr_error_set(
     tsr_status code, const char* message, int64_t message_len, void* payload, tsr_drop_fn drop);
+
+/* tsr_error_set, and the code, so that a callback can end with it: return tsr_error_raise(TSR_VALUE, "no", -1, NULL, NULL).
+ * If the record cannot be set, the status of that failure. Part of this header alone, not of the library. */
+static inline tsr_status tsr_error_raise(
+    tsr_status code, const char* message, int64_t message_len, void* payload, tsr_drop_fn drop) {
+  const tsr_status status = tsr_error_set(code, message, message_len, payload, drop);
+  return status == TSR_OK ? code : status;
+}
 
 /* The name of a status code, for example "SHAPE"; "UNKNOWN" for any other number. Never
  * released. */

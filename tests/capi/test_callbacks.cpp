@@ -415,6 +415,17 @@ TEST(Payload, of_a_thread_that_ends_is_dropped_once_by_poll) {
   EXPECT_EQ(drops, 1);
 }
 
+TEST(Error, raise_gives_the_code_or_why_the_record_cannot_be_set) {
+  int drops = 0;
+  EXPECT_EQ(tsr_error_raise(TSR_CANCELLED, "stopping", -1, &drops, count_drop), TSR_CANCELLED);
+  EXPECT_EQ(last().code, TSR_CANCELLED);
+  EXPECT_STREQ(last().message, "stopping");
+  EXPECT_EQ(last().payload, &drops);
+  EXPECT_EQ(tsr_error_raise(TSR_OK, "no failure", -1, nullptr, nullptr), TSR_VALUE);
+  EXPECT_EQ(tsr_error_raise(TSR_VALUE, nullptr, -1, nullptr, nullptr), TSR_INVALID_ARGUMENT);
+  EXPECT_EQ(drops, 1);
+}
+
 TEST(Error, message_may_be_set_from_the_message_before) {
   const std::string text(3000, 'x');
   ok(tsr_error_set(TSR_VALUE, text.c_str(), -1, nullptr, nullptr));

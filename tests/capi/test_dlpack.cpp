@@ -105,6 +105,11 @@ TEST(FromDlpack, refusal_leaves_the_original_to_the_caller) {
   refuses([](DLTensor& t) { t.shape = huge; });
   refuses([](DLTensor& t) { t.strides = huge; });
   EXPECT_EQ(producer.deletions, 0);
+  refused(tsr_from_dlpack(nullptr, 0, tensor.slot()), TSR_INVALID_ARGUMENT);
+  tsr_error_view error = {};
+  error.struct_size = sizeof error;
+  ok(tsr_error_last(&error));
+  EXPECT_STREQ(error.message, "tsr_from_dlpack: managed: expected a DLPack tensor, got NULL");
 }
 
 // A device accesses a complex number at once, so both parts together must be aligned; a CPU

@@ -38,6 +38,7 @@ def _header(schema: Schema, name: str) -> str:
         body += TEMPLATE("numbers") if any(s.name == "tsr_number" for s in domain.structs) else ""
         for row in domain.rows:
             body += _since(row.since, "".join(_declare(f, i == 0) for i, f in enumerate(row.functions))) + "\n"
+            body += TEMPLATE("raise") if any(f.name == "tsr_error_set" for f in row.functions) else ""
     return TEMPLATE(
         "header",
         banner=head or c_banner(domains[0].title + ".") + c_comment(domains[0].doc),
