@@ -89,6 +89,15 @@ struct Cube : Function<Cube> {
   }
 };
 
+// Of one tensor: its gradient and its tangent alone.
+struct Twice : Function<Twice> {
+  static Tensor forward(FunctionContext& /*context*/, const Tensor& x) { return x * 2; }
+  static Tensor backward(FunctionContext& /*context*/, const std::vector<Tensor>& g) {
+    return g[0] * 2;
+  }
+  static Tensor jvp(FunctionContext& /*context*/, const std::vector<Tensor>& t) { return t[0] * 2; }
+};
+
 struct NoRule : Function<NoRule> {
   static Tensor forward(FunctionContext& /*context*/, const Tensor& x) { return x * 2; }
   static std::vector<Tensor> backward(FunctionContext& /*context*/, const std::vector<Tensor>& g) {
@@ -100,6 +109,9 @@ TEST(ForwardAd, A18_custom_function_has_a_jvp) {
   const auto cube = [](const Tensor& x) { return Cube::apply(x); };
   expect_near(jvp(cube, numbers_of({2}), numbers_of({1})).second, {12});
   expect_near(hessian([&](const Tensor& x) { return cube(x).sum(); }, numbers_of({2})), {12});
+  const auto twice = [](const Tensor& x) { return Twice::apply(x); };
+  expect_near(jvp(twice, numbers_of({2}), numbers_of({1})).second, {2});
+  expect_near(vjp(twice, numbers_of({2}), numbers_of({1})).second, {2});
   const auto none = [](const Tensor& x) { return NoRule::apply(x); };
   EXPECT_THROW(jvp(none, numbers_of({2}), numbers_of({1})), AutogradError);
 }

@@ -225,6 +225,16 @@ std::vector<Tensor> apply_function(std::string_view name, const std::vector<Tens
 
 namespace detail {
 
+// What backward and jvp of a class return: a list, or the one Tensor of it.
+inline std::vector<Tensor> as_list(std::vector<Tensor> tensors) {
+  return tensors;
+}
+inline std::vector<Tensor> as_list(Tensor tensor) {
+  std::vector<Tensor> tensors;
+  tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
 template <class Derived, class Context, class = void>
 struct HasJvp : std::false_type {};
 template <class Derived, class Context>
@@ -257,13 +267,14 @@ constexpr bool holds_tensors() {
 
 // Base class of functions that are classes. Derived has
 //   static Tensor forward(Context&, arguments...)        or std::vector<Tensor>
-//   static std::vector<Tensor> backward(Context&, const std::vector<Tensor>& gradients)
+//   static std::vector<Tensor> backward(Context&, const std::vector<Tensor>& gradients)   or Tensor
 // and is called as Derived::apply(arguments...). backward returns one gradient for each argument
 // that is a Tensor or std::optional<Tensor>, and for each entry of a std::vector or std::array of
 // Tensors. For forward mode add
 //   static std::vector<Tensor> jvp(Context&, const std::vector<Tensor>& tangents)
 // which gets a tangent, or an undefined Tensor, for each Tensor argument, and returns one for each
-// result.
+// result; also a Tensor if there is one result. To pass other values than tensors from forward to
+// backward, derive a Context with members of your own from FunctionContext.
 template <class Derived, class Context = FunctionContext>
 class Function {
  public:
@@ -276,11 +287,11 @@ class Function {
     call->name = function_name();
     call->context = context;
     call->backward = [raw = context.get()](const std::vector<Tensor>& gradients) {
-      return Derived::backward(*raw, gradients);
+      return detail::as_list(Derived::backward(*raw, gradients));
     };
     if constexpr (detail::HasJvp<Derived, Context>::value) {
       call->jvp = [raw = context.get()](const std::vector<Tensor>& tangents) {
-        return Derived::jvp(*raw, tangents);
+        return detail::as_list(Derived::jvp(*raw, tangents));
       };
     }
     call->begin(inputs);
