@@ -142,10 +142,9 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
         " bytes");
     first = reinterpret_cast<void*>(address);
   }
-  TSR_CHECK(
-      reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(itemsize(real_dtype(dtype))) == 0,
-      Code::kBuffer, "managed", "expected memory aligned to its elements of ",
-      itemsize(real_dtype(dtype)), " bytes, got an address that is not");
+  TSR_CHECK(is_aligned_for(Device{}, dtype, first), Code::kBuffer, "managed",
+            "expected memory aligned to ", alignment_for(Device{}, dtype), " bytes for elements of ",
+            dtype, ", got an address that is not");
   const bool copies = (flags & TSR_DLPACK_COPY) != 0;
   const bool aligned = is_aligned_for(device, dtype, first);
   TSR_CHECK(aligned || copies, Code::kBuffer, "managed", "expected memory of ", device,

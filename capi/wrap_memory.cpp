@@ -50,9 +50,13 @@ char* first_byte(const void* first, const Extent& extent, int64_t itemsize) {
 
 }  // namespace
 
+int64_t alignment_for(Device device, DType dtype) noexcept {
+  return itemsize(device.is_cpu() ? real_dtype(dtype) : dtype);
+}
+
 bool is_aligned_for(Device device, DType dtype, const void* first) noexcept {
   const auto address = reinterpret_cast<uintptr_t>(first);
-  return device.is_cpu() || address % static_cast<uintptr_t>(itemsize(dtype)) == 0;
+  return address % static_cast<uintptr_t>(alignment_for(device, dtype)) == 0;
 }
 
 Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, Device device,
@@ -63,8 +67,8 @@ Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, D
   TSR_CHECK(first != nullptr || count == 0, Code::kInvalidArgument, "data",
             "expected memory, got NULL for ", count, " elements");
   TSR_CHECK(count == 0 || is_aligned_for(device, dtype, first), Code::kBuffer, "data",
-            "expected memory of ", device, " aligned to its elements of ", itemsize(dtype),
-            " bytes, got an address that is not");
+            "expected memory of ", device, " aligned to ", alignment_for(device, dtype),
+            " bytes for elements of ", dtype, ", got an address that is not");
   const Extent extent = count == 0 ? Extent{0, 0} : checked_extent(sizes, strides, itemsize(dtype));
   char* base = count == 0 ? nullptr : first_byte(first, extent, itemsize(dtype));
   const int64_t nbytes = (extent.high - extent.low) * itemsize(dtype);

@@ -142,6 +142,28 @@ TEST(FromDlpack, complex_memory_of_a_device_must_be_aligned_to_whole_numbers) {
           TSR_BUFFER);
 }
 
+// LAPACK's kernels end the process where a number begins between two bytes of its kind.
+TEST(FromDlpack, memory_of_the_cpu_must_be_aligned_to_its_numbers) {
+  alignas(16) char bytes[64] = {};
+  const int64_t shape = 2;
+  const auto begins_at = [&](int first, tsr_dtype dtype) {
+    Tensor tensor;
+    return tsr_tensor_from_data(bytes + first, dtype, TSR_DEVICE_CPU, 0, &shape, 1, nullptr, -1, 0,
+                                nullptr, nullptr, tensor.slot());
+  };
+  refused(begins_at(1, TSR_INT16), TSR_BUFFER);
+  refused(begins_at(2, TSR_FLOAT32), TSR_BUFFER);
+  refused(begins_at(4, TSR_COMPLEX128), TSR_BUFFER);
+  ok(begins_at(1, TSR_INT8));
+  ok(begins_at(4, TSR_COMPLEX64));
+  ok(begins_at(8, TSR_COMPLEX128));
+  Tensor odd, shown;
+  ok(tsr_tensor_from_data(bytes + 4, TSR_FLOAT32, TSR_DEVICE_CPU, 0, &shape, 1, nullptr, -1, 0,
+                          nullptr, nullptr, odd.slot()));
+  refused(tsr_view_dtype(odd, TSR_FLOAT64, shown.slot()), TSR_SHAPE);
+  ok(tsr_view_dtype(odd, TSR_INT32, shown.slot()));
+}
+
 // Memory that is aligned to its real elements can be imported, but not viewed as complex numbers.
 TEST(FromDlpack, parts_of_a_device_become_complex_only_where_whole_numbers_are_aligned) {
   ok(tsr_plugin_load(tsr::testing::simulated_backend().c_str(), -1));

@@ -12,7 +12,7 @@ typedef struct {
   void* data;
 } tpy_array;
 
-enum { TPY_ARRAY_NATIVE = 0x200, TPY_ARRAY_WRITEABLE = 0x400 };
+enum { TPY_ARRAY_ALIGNED = 0x100, TPY_ARRAY_NATIVE = 0x200, TPY_ARRAY_WRITEABLE = 0x400 };
 
 static tsr_dtype tpy_array_dtype(const tpy_array* array) {
   if (!(array->flags & TPY_ARRAY_NATIVE)) return -1;
@@ -49,6 +49,7 @@ static PyObject* tpy_from_struct(PyObject* owner, const tpy_array* array) {
   int64_t sizes[TPY_MAX_AXES], strides[TPY_MAX_AXES];
   int empty = 0;
   for (int i = 0; i < array->nd; ++i) empty = empty || array->shape[i] == 0;
+  if (!(array->flags & TPY_ARRAY_ALIGNED) && !empty) return NULL;
   for (int i = 0; i < array->nd; ++i) {
     if (array->strides[i] % array->itemsize != 0 && !empty) return NULL;
     sizes[i] = array->shape[i];

@@ -306,6 +306,29 @@ def test_frombuffer_shares_bytes() -> None:
     assert ts.frombuffer(b"").shape == (0,)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int16"])
+def test_memory_that_is_not_aligned_is_copied_or_refused(dtype: str) -> None:
+    memory = bytearray(1 + 36 * np.dtype(dtype).itemsize)
+    packed = np.frombuffer(memory, np.uint8)[1:].view(dtype)
+    packed[:] = np.eye(6).ravel()
+    x = ts.asarray(packed)
+    assert x.data_ptr() % 64 == 0 or x.data_ptr() % np.dtype(dtype).itemsize == 0
+    np.testing.assert_array_equal(x.numpy(), packed)
+    np.testing.assert_array_equal((ts.ones(36) + packed).numpy(), 1 + packed)
+    if dtype == "complex128":
+        ts.linalg.inv(x.reshape(6, 6), out=x.reshape(6, 6))  # which OpenBLAS ends the process for without a copy
+    for refused in (ts.from_numpy, lambda array: ts.asarray(array, copy=False)):
+        with pytest.raises(ts.InvalidValueError, match="aligned"):
+            refused(packed)
+    with pytest.raises(ts.MemoryAccessError, match="aligned"):
+        ts.frombuffer(memory, dtype=getattr(ts, dtype), offset=1)
+    kept = ts.frombuffer(bytes(memory), dtype=getattr(ts, dtype), offset=1)
+    np.testing.assert_array_equal(kept.numpy(), packed)
+    with pytest.raises(ts.MemoryAccessError, match="read-only"):
+        kept += 1
+    assert ts.asarray(packed[:0]).shape == (0,)
+
+
 def test_numpy_needs_no_detach_where_nothing_is_recorded() -> None:
     x = ts.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="detach"):

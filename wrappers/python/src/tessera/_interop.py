@@ -17,7 +17,7 @@ from ._core import from_array as _from_array
 from ._core import from_numbers as _from_numbers
 from ._device import CPU, device_pair, get_default_device
 from ._dtypes import ALL, DType, bfloat16, complex64, complex128, dtype_of, float32, float64, get_default_dtype, int64
-from ._errors import ArgumentTypeError, DTypeError, InvalidValueError, MemoryAccessError, IndexTypeError
+from ._errors import ArgumentTypeError, DTypeError, IndexTypeError, InvalidValueError, MemoryAccessError
 from .capi import check, ffi, handle, lib
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def from_numpy(array: Any) -> Tensor:
         raise DTypeError(f"from_numpy(): no dtype for numpy's {array.dtype.str}; one of {', '.join(ALL)}")
     if array.ndim > 64:
         raise InvalidValueError(f"from_numpy(): expected at most 64 axes, got {array.ndim}")
+    if not array.flags.aligned:
+        raise InvalidValueError("from_numpy(): expected memory that is aligned to its elements; copy the array")
     raise InvalidValueError("from_numpy(): strides must be multiples of the item size; copy the array")
 
 
@@ -97,7 +99,8 @@ def from_bytes(data: Any, dtype: DType, shape: tuple[int, ...], offset: int = 0)
 
 
 def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: int = 0) -> Tensor:
-    """A 1-D tensor on the memory of an object with the buffer protocol."""
+    """A 1-D tensor on the memory of an object with the buffer protocol, or on a copy of memory that nobody may write to and
+    that is not aligned to the elements."""
     kind = dtype_of(dtype)
     try:
         memory = memoryview(buffer).cast("B")
@@ -108,7 +111,13 @@ def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: in
         raise InvalidValueError(
             f"frombuffer(): expected a multiple of {kind.itemsize} bytes for {kind.name}, got {memory.nbytes - offset}"
         )
-    return from_bytes(memory, kind, (whole if count < 0 else count,), offset)
+    size = whole if count < 0 else count
+    try:
+        return from_bytes(memory, kind, (size,), offset)
+    except MemoryAccessError:
+        if not memory.readonly:
+            raise
+        return from_bytes(bytes(memory[offset : offset + size * kind.itemsize]), kind, (size,))
 
 
 # ---- from Python ----
@@ -257,6 +266,10 @@ def _shared(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tensor, 
     if any(s % native.itemsize for s in native.strides):  # a field of a structured array
         if copy is False:
             raise InvalidValueError("asarray(): strides that are no multiples of the item size need a copy")
+        return from_numpy(native.copy()), True
+    if not native.flags.aligned:  # bytes of a packed record
+        if copy is False:
+            raise InvalidValueError("asarray(): memory that is not aligned to its elements needs a copy")
         return from_numpy(native.copy()), True
     if copy and kind in (None, ALL.get(native.dtype.name)):
         return from_numpy(np.array(native)), True
