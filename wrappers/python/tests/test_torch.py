@@ -10,6 +10,7 @@ import collections
 import copy
 import io
 import pickle
+import zipfile
 import subprocess
 import sys
 from pathlib import Path
@@ -328,6 +329,42 @@ def test_objects_of_any_class_come_back_where_the_caller_says_so(tmp_path: Path)
     assert again.kept.tolist() == [[0, 3], [1, 4], [2, 5]]
     torch.save({"z": 1j, ("a", 1): {2}, "counted": collections.Counter("aab")}, path)
     assert torch.load(path) == {"z": 1j, ("a", 1): {2}, "counted": {"a": 2, "b": 1}}
+
+
+def zip_with(program: bytes) -> io.BytesIO:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("a/data.pkl", b"\x80\x02" + program + b".")
+    stream.seek(0)
+    return stream
+
+
+TENSOR, INT = b"ctessera.torch._tensor\nTensor\n", b"cbuiltins\nint\n"
+
+
+@pytest.mark.parametrize("of", [TENSOR, b"ctorch\nfloat32\n", b"ctessera.torch._serialization\n_rebuilt\n", b"ctorch._utils\n_rebuild_tensor_v2\n"])
+@pytest.mark.parametrize("state", [b"}U\x06markedU\x03yess", b"N}U\x06markedU\x03yess\x86"])
+def test_a_file_cannot_change_the_classes_that_it_names(of: bytes, state: bytes) -> None:
+    with pytest.raises(pickle.UnpicklingError, match="the file changes a"):
+        torch.load(zip_with(of + state + b"b"))
+    assert not hasattr(torch.Tensor, "marked")
+    assert not hasattr(torch.float32, "marked")
+
+
+@pytest.mark.parametrize("program", [
+    b"(U\x06tensorU\x07float32U\x010U\x03cpuK\x01tQ", b"K\x01Q", INT + b"]\x85R", b"}}}s", b"N]a", b"\x96" + b"\xff" * 8,
+    b"\x96" + (2**62).to_bytes(8, "little"), b"\x8b\xff\xff\xff\x7f", b"q", b"h\x07", b"", b"\xff", b"X\x02\x00\x00\x00\xff\xff",
+])  # fmt: skip
+def test_a_damaged_pickle_is_an_error_of_pickles(program: bytes) -> None:
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(zip_with(program))
+
+
+@pytest.mark.parametrize("structure", ["", "[", "{}", '{"a": 1}', '{"tensor": "y"}', '{"dict": [1]}', '{"dict": [[[], 1]]}', '{"float": "x"}'])
+def test_a_damaged_description_is_an_error_of_pickles(structure: str, tmp_path: Path) -> None:
+    ts.save_file({"x": ts.ones(2)}, tmp_path / "saved.pt", {"tessera.torch": structure})
+    with pytest.raises(pickle.UnpicklingError, match="description of its containers"):
+        torch.load(tmp_path / "saved.pt")
 
 
 def test_files_of_pytorch_are_read(tmp_path: Path) -> None:

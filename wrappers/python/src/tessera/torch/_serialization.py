@@ -15,7 +15,7 @@ import sys
 import tempfile
 import zipfile
 from collections import Counter, OrderedDict, defaultdict
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import _ops
 from .. import io as _io
@@ -238,7 +238,14 @@ def _load_path(path: Any, map_location: Any, safe: bool) -> Any:
     with _io.safe_open(path) as archive:
         tensors = {name: _placed(archive.get_tensor(name).clone(), map_location) for name in archive}
         structure = archive.metadata().get(_STRUCTURE)
-    return tensors if structure is None else _unpacked(json.loads(structure), tensors)
+    if structure is None:
+        return tensors
+    try:
+        return _unpacked(json.loads(structure), tensors)
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise pickle.UnpicklingError(
+            f"torch.load(): the file's description of its containers is damaged ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _placed(tensor: Any, map_location: Any) -> Any:
@@ -271,12 +278,11 @@ _HARMLESS = {
 }  # fmt: skip
 
 
-class _Unpickler(pickle.Unpickler):
-    """Reads tensors and containers. `safe`: every other class in the pickle is refused, so no code of the file runs."""
+class _Reader:
+    """What reads the pickle of a zip file gets from it: tensors, and the classes that it may have."""
 
-    def __init__(self, file: Any, archive: zipfile.ZipFile, head: str, map_location: Any, safe: bool) -> None:
-        super().__init__(file, encoding="utf-8")
-        self._archive, self._head, self._map_location, self._safe = archive, head, map_location, safe
+    def __init__(self, archive: zipfile.ZipFile, head: str, map_location: Any) -> None:
+        self._archive, self._head, self._map_location = archive, head, map_location
         self._known: dict[tuple[str, str], Any] = {
             **_HARMLESS,
             ("torch._utils", "_rebuild_tensor_v2"): self._tensor,
@@ -285,23 +291,17 @@ class _Unpickler(pickle.Unpickler):
         self._known.update({(kind.__module__, kind.__qualname__): kind for kind in (Tensor, Parameter, Buffer, _Plain, _Parameter)})
         self._storages: dict[str, Any] = {}
 
-    def find_class(self, module: str, name: str) -> Any:
+    def known(self, module: str, name: str) -> Any:
+        """The class or function of that name; None if a file has it only where it is trusted."""
         if (module, name) in self._known:
             return self._known[module, name]
         if module in ("torch", "torch.storage") and name in _STORAGES:
             return ALL[_STORAGES[name]]
         if module == "torch" and name in ALL:
             return ALL[name]
-        if (module, name) in SAFE:
-            return SAFE[module, name]
-        if not self._safe:
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(
-            f"Weights only load failed: torch.load(): the file has a {module}.{name}, beside tensors, numbers and texts in "
-            "containers. If you trust it, allow the class by torch.serialization.add_safe_globals, or say weights_only=False"
-        )
+        return SAFE.get((module, name))
 
-    def persistent_load(self, pid: Any) -> Any:
+    def stored(self, pid: Any) -> Any:
         kind, dtype, key, _, size = pid
         if key not in self._storages:
             data = bytearray(self._archive.read(f"{self._head}/data/{key}"))
@@ -321,6 +321,66 @@ class _Unpickler(pickle.Unpickler):
         return found.requires_grad_(True) if requires_grad else found
 
 
+class _Trusting(pickle.Unpickler):
+    """Reads objects of any class; the code of their classes runs."""
+
+    def __init__(self, file: Any, reader: _Reader) -> None:
+        super().__init__(file, encoding="utf-8")
+        self._reader = reader
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._reader.stored(pid)
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = self._reader.known(module, name)
+        return super().find_class(module, name) if found is None else found
+
+
+class _Careful(pickle._Unpickler):
+    """Reads tensors and containers; every other class is refused, so no code of the file runs. Python's unpickler in Python,
+    because the one in C lets a file set attributes of whatever it can name, of classes too."""
+
+    dispatch: ClassVar[dict[int, Any]] = dict(pickle._Unpickler.dispatch)
+
+    def __init__(self, file: Any, reader: _Reader) -> None:
+        super().__init__(file, encoding="utf-8")
+        self._reader = reader
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._reader.stored(pid)
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (found := self._reader.known(module, name)) is not None:
+            return found
+        raise pickle.UnpicklingError(
+            f"Weights only load failed: torch.load(): the file has a {module}.{name}, beside tensors, numbers and texts in "
+            "containers. If you trust it, allow the class by torch.serialization.add_safe_globals, or say weights_only=False"
+        )
+
+    def load_build(self) -> None:
+        of = self.stack[-2]  # type: ignore[attr-defined]
+        if not isinstance(of, (OrderedDict, TensorBase, *(kind for kind in SAFE.values() if isinstance(kind, type)))):
+            raise pickle.UnpicklingError(f"Weights only load failed: torch.load(): the file changes a {type(of).__name__}")
+        super().load_build()  # type: ignore[misc]
+
+    def load_bytearray8(self) -> None:
+        self.load_binbytes8()  # type: ignore[attr-defined]
+        self.stack[-1] = bytearray(self.stack[-1])  # type: ignore[attr-defined]
+
+    dispatch[pickle.BUILD[0]] = load_build
+    dispatch[pickle.BYTEARRAY8[0]] = load_bytearray8
+
+    def load(self) -> Any:
+        try:
+            return super().load()
+        except (pickle.UnpicklingError, MemoryError):
+            raise
+        except Exception as error:
+            raise pickle.UnpicklingError(
+                f"Weights only load failed: torch.load(): the file is damaged ({type(error).__name__}: {error})"
+            ) from error
+
+
 def _load_zip(path: Any, map_location: Any, safe: bool) -> Any:
     with zipfile.ZipFile(path) as archive:
         entry = next((name for name in archive.namelist() if name.endswith("/data.pkl")), None)
@@ -330,7 +390,7 @@ def _load_zip(path: Any, map_location: Any, safe: bool) -> Any:
         if f"{head}/byteorder" in archive.namelist() and archive.read(f"{head}/byteorder") != b"little":
             raise pickle.UnpicklingError("torch.load(): the file's numbers have another byte order")
         with archive.open(entry) as file:
-            return _Unpickler(file, archive, head, map_location, safe).load()
+            return (_Careful if safe else _Trusting)(file, _Reader(archive, head, map_location)).load()
 
 
 __all__ = ["load", "save"]
