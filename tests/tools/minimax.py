@@ -270,6 +270,21 @@ def erfcx_case(k):
     return target, lambda d: 1 / target(d), list(range(7)), low - center, high - center, np.float64
 
 
+def erfcx_case_f64(k):
+    """e**(a**2) erfc(a) = P(a - center) on interval k of a + 2 in [2, 32), four for each power of two; in the first one
+    1 + a P(a), which is 1 at zero."""
+    low, high = (mp.mpf(2) ** (k // 4 + 1) * (1 + mp.mpf(k % 4 + i) / 4) - 2 for i in (0, 1))
+    center = (low + high) / 2
+
+    def function(a):
+        return mp.erfc(a) * mp.exp(a * a)
+    if k == 0:
+        return (lambda a: (function(near(a)) - 1) / near(a), lambda a: near(a) / function(near(a)), list(range(14)), low, high,
+                np.float64)
+    return (lambda d: function(center + d), lambda d: 1 / function(center + d), list(range(15)), low - center, high - center,
+            np.float64)
+
+
 def tanh_case(k):
     """tanh(a) = P(a - center) on interval k of eighth(); in the first one, which keeps the digits of small a, a P(a)."""
     center, low, high = eighth(k)
@@ -297,6 +312,26 @@ def log_table(log):
             return abs(exact - mp.mpf(float(np.float32(exact)))) / abs(exact)
         best = min(near_middle, key=lost)
         rows.append((best, np.float32(-log(mp.mpf(float(best))))))
+    return rows
+
+
+def log_table_f64(power):
+    """The same in float64, where the logarithm is a multiple of 2**-42 and power() of it minus the reciprocal is below
+    2**-63 of it."""
+    rows = []
+    for k in range(16):
+        low, high = ((1 + mp.mpf(k + i) / 16) / (1 if k < 8 else 2) for i in (0, 1))
+        if k in (0, 15):
+            rows.append((1.0, 0.0))
+            continue
+        unit = mp.mpf(2) ** -42
+        multiple = mp.nint(mp.log((low + high) / 2) / mp.log(power(1)) / unit) * unit
+        while True:
+            exact = power(-multiple)
+            if abs(mp.mpf(float(exact)) - exact) < exact * mp.mpf(2) ** -63:
+                break
+            multiple += unit
+        rows.append((float(exact), float(multiple)))
     return rows
 
 
@@ -378,6 +413,9 @@ CASES = {
                         -LN2 / 32 * 1.002, LN2 / 32 * 1.002, np.float64),
     # 2 atanh(s) = 2 s + s**3 * P(s**2), (1 + s) / (1 - s) in [sqrt(1/2), sqrt(2)]
     'log_f64': (atanh_rest, atanh_weight, [0, 1, 2, 3, 4, 5, 6], mp.mpf(0), SMALL_SQUARE, np.float64),
+    # as 'log_near'
+    'log_near_f64': (lambda r: (mp.log1p(near(r)) - near(r)) / near(r) ** 2, lambda r: near(r) ** 2 / mp.log1p(near(r)),
+                     list(range(10)), mp.mpf(-1) / 32, mp.mpf(1) / 16, np.float64),
     # the same after two terms: 2 atanh(s) = 2 s + 2/3 s**3 + 2/5 s**5 + s**7 * P(s**2)
     'log_wide_f64': (lambda z: ((atanh_rest(z) - mp.mpf(2) / 3) / near(abs(z)) - mp.mpf(2) / 5) / near(abs(z)),
                      lambda z: near(abs(z)) ** 2 * atanh_weight(z), [0, 1, 2, 3, 4, 5, 6],
@@ -387,6 +425,8 @@ CASES = {
                 mp.mpf(0), (mp.pi / 4 * 1.002) ** 2, np.float64),
     'cos_f64': (lambda z: (mp.cos(mp.sqrt(near(abs(z)))) - 1 + near(abs(z)) / 2) / near(abs(z)) ** 2,
                 lambda z: z * z, list(range(6)), mp.mpf(0), (mp.pi / 4 * 1.002) ** 2, np.float64),
+    'tan_f64': (lambda z: even_ratio(mp.tan, 3, near(abs(z))), odd_weight(mp.tan), list(range(14)),
+                mp.mpf(0), (mp.pi / 4 * 1.002) ** 2, np.float64),
     'asin_f64': (lambda z: even_ratio(mp.asin, 3, near(abs(z))), odd_weight(mp.asin), list(range(13)),
                  mp.mpf(0), mp.mpf(0.25), np.float64),
     'sinh_f64': (lambda z: even_ratio(mp.sinh, 3, near(abs(z))), odd_weight(mp.sinh), list(range(7)),
@@ -438,6 +478,7 @@ CASES = {
     'i0_far_f64': bessel_case(bessel_far(0), 25),
     'i1_far_f64': bessel_case(bessel_far(1), 25),
     **{f'erf_{k}_f64': erf_case(k) for k in range(16)},
+    **{f'erfcx_{k}_f64': erfcx_case_f64(k) for k in range(16)},
 }
 
 
@@ -445,6 +486,9 @@ TABLES = {
     'log_table': lambda: log_table(mp.log),
     'log2_table': lambda: log_table(lambda x: mp.log(x, 2)),
     'log10_table': lambda: log_table(mp.log10),
+    'log_table_f64': lambda: log_table_f64(mp.exp),
+    'log2_table_f64': lambda: log_table_f64(lambda x: mp.mpf(2) ** x),
+    'log10_table_f64': lambda: log_table_f64(lambda x: mp.mpf(10) ** x),
 }
 
 
@@ -454,7 +498,8 @@ def main():
         if name in TABLES:
             print(name)
             for column in zip(*TABLES[name]()):
-                print('  ' + ', '.join(f'{number:.9g}f' for number in column))
+                wide = name.endswith('_f64')
+                print('  ' + ', '.join(f'{number:.17g}' if wide else f'{number:.9g}f' for number in column))
             continue
         target, weight, powers, lo, hi, dtype = CASES[name]
         coefficients, error = rounded_fit(target, weight, powers, lo, hi, dtype)

@@ -117,6 +117,18 @@ struct Parts {
 }
 #endif
 
+// 1 / a to 52 bits and more, for a normal a whose reciprocal is normal. At the highest level it
+// takes fewer cycles than the instruction.
+[[gnu::always_inline]] inline VD quick_inverse(VD a) {
+#if defined(__AVX512F__)
+  VD inverse(_mm512_rcp14_pd(a.v));
+  for (int step = 0; step < 2; ++step) inverse = fma(inverse, fma(-a, inverse, VD(1.0)), inverse);
+  return inverse;
+#else
+  return VD(1.0) / a;
+#endif
+}
+
 // The lanes of `result` selected by `lanes` become fn of theirs, one by one. Slow: for rare
 // arguments. (The loop is not unrolled, because there are many of them.)
 template <class T, class Fn, class... X>

@@ -151,6 +151,30 @@ struct BellCurve {
 }
 #endif
 
+#if defined(__AVX512F__)
+// exp(-a**2) times a polynomial for each of 16 intervals of a = |x|, and 2 less that left of zero.
+// s is the reduced argument of the exponential with the other sign, from a multiple m of 1/16 on: m
+// times the first part of ln 2 is exact, so that a**2 is rounded only after that is off.
+[[gnu::always_inline]] inline VD erfc(VD x) {
+  const VD a = at_most(abs(x), VD(27.5));
+  const VD magic(kWholeMagic / 16);
+  const VD shifted = fma(a * a, VD(-kLog2E), magic);
+  const VD m = shifted - magic;
+  const VL fraction = bit_cast_to<int64_t>(shifted);
+  const VD s = fma(m, VD(kLn2Low32), fma(a, a, m * VD(kLn2High32)));
+  const VD q = short_growth(-s);
+  const VD power = look_up(kSixteenths[0], fraction);
+  const VD bell = power + fma(power, q, look_up(kSixteenths[1], fraction));
+
+  const VL place = bit_cast_to<int64_t>(shift_right<50>(bit_cast_to<uint64_t>(a + VD(2.0))));
+  const VD d = a - look_up(kWideErfcxCenters, place);
+  VD sum = look_up(kWideErfcx[14], place);
+#pragma GCC unroll 16
+  for (int k = 13; k >= 0; --k) sum = fma(sum, d, look_up(kWideErfcx[k], place));
+  const VD tail = scale_by_power(bell * sum, m);
+  return select(x < VD(0.0), VD(2.0) - tail, tail);
+}
+#else
 // Near zero 1 - erf x by the series, elsewhere the scaled form, limited to the range where it is
 // not zero.
 [[gnu::always_inline]] inline VD erfc(VD x) {
@@ -162,6 +186,7 @@ struct BellCurve {
   const VD center = VD(1.0) - fma(signed_a, erf_series(a * a), signed_a);
   return select(a < VD(0.5), center, select(x < VD(0.0), VD(2.0) - tail, tail));
 }
+#endif
 
 // ---- Normal distribution ----
 

@@ -72,8 +72,14 @@ struct WideExpArgument {
 }
 
 #if defined(__AVX512F__)
-// e**x = 2**m (1 + q) for a multiple m of 1/16, whose fraction is looked up (minimax.py:
-// expm1_short_f64). Scaling takes the whole part of m.
+// e**r - 1 for |r| <= ln 2 / 32 (minimax.py: expm1_short_f64).
+[[gnu::always_inline]] inline VD short_growth(VD r) {
+  const VD p = polynomial(r, 0.499999999999996, 0.1666666666439989, 0.041666666693396207,
+                          0.0083334724767449887, 0.001388859417324661);
+  return fma(r * r, p, r);
+}
+// e**x = 2**m (1 + q) for a multiple m of 1/16, whose fraction is looked up. Scaling takes the
+// whole part of m.
 [[gnu::always_inline]] inline VD exp(VD x) {
   constexpr double kLn2Rest = 2.3190468138462996e-17;  // ln 2 - kLn2
   const VD limited = at_most(at_least(x, VD(-746.0)), VD(711.0));
@@ -82,9 +88,7 @@ struct WideExpArgument {
   const VD m = shifted - magic;
   const VL fraction = bit_cast_to<int64_t>(shifted);
   const VD r = fma(m, VD(-kLn2Rest), fma(m, VD(-kLn2), limited));
-  const VD p = polynomial(r, 0.499999999999996, 0.1666666666439989, 0.041666666693396207,
-                          0.0083334724767449887, 0.001388859417324661);
-  const VD q = fma(r * r, p, r);
+  const VD q = short_growth(r);
   const VD power = look_up(kSixteenths[0], fraction);
   return scale_by_power(power + fma(power, q, look_up(kSixteenths[1], fraction)), m);
 }
@@ -191,6 +195,64 @@ struct LogTerms {
 inline constexpr double kLn2High32 = 0.6931471803691238;  // to 32 bits
 inline constexpr double kLn2Low32 = 1.9082149292705877e-10;
 
+#if defined(__AVX512F__)
+// x = 2**e mantissa, with the mantissa in [3/4, 3/2) and its place in the tables of logarithms.
+struct WideTablePlace {
+  VD e, mantissa;
+  VL place;
+};
+[[gnu::always_inline]] inline WideTablePlace place_log(VD x) {
+  const VD mantissa(_mm512_getmant_pd(x.v, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero));
+  const VD e = VD(_mm512_getexp_pd(x.v)) - VD(_mm512_getexp_pd(mantissa.v));
+  const Vec<uint64_t> bits = bit_cast_to<uint64_t>(mantissa);
+  return {e, mantissa, bit_cast_to<int64_t>(shift_right<48>(bits))};
+}
+// log(1 + r) - r where the tables leave r (minimax.py: log_near_f64).
+[[gnu::always_inline]] inline VD log_near_rest(VD r) {
+  const VD p = polynomial(r, -0.49999999999999994, 0.33333333333333354, -0.25000000000063088,
+                          0.20000000000307888, -0.16666666513328787, 0.14285712420572202,
+                          -0.12500139188079776, 0.11113858993904321, -0.0996660670006764,
+                          0.079034812498097018);
+  return r * r * p;
+}
+// A number in two parts: for a logarithm of 2 the first has 42 bits, for other factors 53.
+struct WideConstant {
+  double high, low;
+};
+// e `two` + offset + `factor` (r + rest), of which the first sum is exact.
+[[gnu::always_inline]] inline VD add_logs(VD e, VD offset, VD r, VD rest, WideConstant two,
+                                          WideConstant factor) {
+  const VD whole = two.high == 1 ? e + offset : fma(e, VD(two.high), offset);
+  const VD near = factor.high == 1 ? r : r * VD(factor.high);
+  const VD sum = whole + near;
+  VD low = sum_error(whole, near, sum);
+  if (factor.high != 1) low = low + fma(r, VD(factor.low), product_error(r, VD(factor.high), near));
+  if (two.low != 0) low = fma(e, VD(two.low), low);
+  return sum + fma(rest, VD(factor.high), low);
+}
+// The logarithm of a base for its table, and for its logarithms of 2 and of Euler's number.
+[[gnu::always_inline]] inline VD log_by_table(VD x, const double (&table)[2][16], WideConstant two,
+                                              WideConstant factor) {
+  const WideTablePlace at = place_log(x);
+  const VD r = fma(at.mantissa, look_up(table[0], at.place), VD(-1.0));
+  const VD result = add_logs(at.e, look_up(table[1], at.place), r, log_near_rest(r), two, factor);
+  constexpr int kRare = 0xdf;  // all but positive numbers: NaN, zero, infinity, negative
+  if (__builtin_expect(_mm512_fpclass_pd_mask(x.v, kRare) != 0, 0)) return finish_log(result, x);
+  return result;
+}
+
+inline constexpr WideConstant kLn2By42 = {0.69314718055989033, 5.4979230187083712e-14};
+[[gnu::always_inline]] inline VD log(VD x) {
+  return log_by_table(x, kWideLogTable, kLn2By42, {1, 0});
+}
+[[gnu::always_inline]] inline VD log2(VD x) {
+  return log_by_table(x, kWideLog2Table, {1, 0}, {1.4426950408889634, 2.0355273740931033e-17});
+}
+[[gnu::always_inline]] inline VD log10(VD x) {
+  return log_by_table(x, kWideLog10Table, {0.30102999566395283, 2.8363394551044964e-14},
+                      {0.43429448190325182, 1.098319650216765e-17});
+}
+#else
 [[gnu::always_inline]] inline VD log(VD x) {
   const WideLogArgument a = split_positive(x);
   const LogTerms terms = log_terms(a.f);
@@ -233,6 +295,7 @@ inline constexpr double kLn2Low32 = 1.9082149292705877e-10;
   const VD sum = whole + high;
   return finish_log(sum + (low + sum_error(whole, high, sum)), x);
 }
+#endif
 
 // log(one + x) for a `one` of 0 or 1 and the reduced u = one + x. The rounding error of u is added
 // to f as a correction; the rounding error of that sum is added to the small terms.

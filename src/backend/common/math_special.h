@@ -448,6 +448,21 @@ template <class T>
   if (__builtin_expect(all_between(x, 0x00800000, 0x3f800000), 1)) return result;
   return select((x >= VF(0x1p-126)) & (x < VF(1.0)), result, math::logit<VF>(x));
 }
+[[gnu::always_inline]] inline VD logit(VD x) {
+  const VD rest = VD(1.0) - x;
+  const VD lost = (VD(1.0) - rest) - x;
+  const VD inverse = quick_inverse(rest);
+  const WideTablePlace at = place_log(x * inverse);
+  const VD scale = scale_by_power(look_up(kWideLogTable[0], at.place), -at.e);
+  const VD top = fma(x, scale, -rest) - lost;
+  const VD quotient = top * inverse;
+  const VD r = fma(fma(-quotient, rest, top), inverse, quotient);
+  const VD result =
+      add_logs(at.e, look_up(kWideLogTable[1], at.place), r, log_near_rest(r), kLn2By42, {1, 0});
+  const Mask<double> regular = (x >= VD(0x1p-1022)) & (x < VD(1.0));
+  if (__builtin_expect(any(!regular), 0)) return select(regular, result, math::logit<VD>(x));
+  return result;
+}
 #endif
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -97,31 +97,31 @@ template <class Fn>
                            [](double a) { return static_cast<double>(__builtin_cosl(a)); });
 }
 
-// Sine over cosine, both in two parts, with one division: the quotient is corrected by its exact
-// remainder.
+// r + r**3 P(r**2) (minimax.py: tan_f64) in two parts, or their inverse with the other sign.
 [[gnu::always_inline]] inline VD tan(VD x) {
   const WideAngle angle = reduce_angle(x);
   const VD r = angle.r;
   const VD z = r * r;
-  const VD sine_rest = sin_rest(r, z) + angle.rest;
-  const VD sine = r + sine_rest;
-  const VD near_one = fma(z, VD(-0.5), VD(1.0));
-  const VD cosine_rest = fma(z, VD(-0.5), VD(1.0) - near_one) + fma(r, -angle.rest, cos_rest(z));
-  const VD cosine = near_one + cosine_rest;
-  const VD sine_low = sum_error(r, sine_rest, sine);
-  const VD cosine_low = sum_error(near_one, cosine_rest, cosine);
-
-  const VD top = select_odd(angle.quadrant, -cosine, sine);
-  const VD top_low = select_odd(angle.quadrant, -cosine_low, sine_low);
-  const VD bottom = select_odd(angle.quadrant, sine, cosine);
-  const VD bottom_low = select_odd(angle.quadrant, sine_low, cosine_low);
-  const VD inverse = VD(1.0) / bottom;
-  const VD quotient = top * inverse;
-  const VD product = quotient * bottom;
-  const VD remainder = ((top - product) - product_error(quotient, bottom, product)) +
-                       (top_low - quotient * bottom_low);
-  const VD result = select(x == VD(0.0), x, fma(remainder, inverse, quotient));
-  return patch_hard_angles(result, x, angle.r,
+  const VD p = polynomial(z, 0.33333333333332743, 0.13333333333419389, 0.053968253924392327,
+                          0.021869489663509423, 0.0088632183968077975, 0.0035922960001068343,
+                          0.0014547159249171868, 0.00059524167399261231, 0.00022185777098051039,
+                          0.00013760207476728401, -2.7905650388276653e-05, 9.0850936513645441e-05,
+                          -4.5632781516835397e-05, 2.1045425422105918e-05);
+  // 1 + r**2 is near enough to the slope of tan for so small a rest.
+  const VD rest = fma(r * z, p, fma(angle.rest, z, angle.rest));
+  const VD tangent = r + rest;
+  const VD low = sum_error(r, rest, tangent);
+  const VD inverse = quick_inverse(tangent);
+  VD lost;
+  if constexpr (kFusedMultiplyAdd) {
+    lost = fma(-tangent, inverse, VD(1.0));
+  } else {
+    const VD product = tangent * inverse;
+    lost = (VD(1.0) - product) - product_error(tangent, inverse, product);
+  }
+  const VD other = fma(fma(low, inverse, -lost), inverse, -inverse);
+  const VD result = select(x == VD(0.0), x, select_odd(angle.quadrant, other, tangent));
+  return patch_hard_angles(result, x, r,
                            [](double a) { return static_cast<double>(__builtin_tanl(a)); });
 }
 
