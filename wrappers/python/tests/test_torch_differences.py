@@ -63,14 +63,17 @@ def test_repeat_needs_a_number_for_each_axis() -> None:
 
 def test_complex_numbers_become_real_with_a_warning() -> None:
     z = torch.tensor([1 + 2j, 0j, 3j])
-    for convert in (lambda: z.to(torch.float32), lambda: z.float(), lambda: torch.zeros(3).copy_(z), lambda: z.type(torch.float32)):
+    others = (lambda: z.float(), lambda: torch.zeros(3).copy_(z), lambda: z.type(torch.float32))
+    to = (lambda: z.to(torch.float32), lambda: z.to("cpu", dtype=float), lambda: z.to(torch.ones(1)), lambda: z.to("float32"))
+    for convert in (*to, *others):
         with pytest.warns(UserWarning, match="discards the imaginary part"):
             assert convert().tolist() == [1, 0, 0]
     with pytest.warns(UserWarning):
         assert z.int().dtype is torch.int32
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert z.to(torch.bool).tolist() == z.bool().tolist() == [True, False, True]
+        assert z.to(torch.bool).tolist() == z.to(bool).tolist() == z.bool().tolist() == [True, False, True]
+        assert z.to("cpu").dtype is z.to(complex).dtype is torch.complex64
         assert z.to(torch.complex128).dtype is torch.complex128
     with pytest.warns(UserWarning):
         assert gradient(lambda x: (x * 1j).to(torch.float32) + (x * 2j * 1j).to(torch.float32), [1.0]) == [[-2]]

@@ -211,3 +211,21 @@ def test_a_two_sided_spectrum_counts_by_its_first_half() -> None:
     torch.manual_seed(0)
     z = torch.randn(10, 3, dtype=torch.complex64)
     assert torch.istft(z, 10, center=False).tolist() == torch.istft(z[:6], 10, center=False, onesided=True).tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128], ids=str)
+def test_a_multiple_of_complex_numbers_is_added(dtype: Any) -> None:
+    x, y = torch.tensor([1 + 2j, 3 - 1j], dtype=dtype), torch.tensor([[1j, 2 + 1j], [3 + 1j, 4]], dtype=dtype)
+    expected = [[1 + 4j, 7 + 1j], [7 + 4j, 11 - 1j]]
+    for found in (x.add(y, alpha=2), torch.sub(x, y, alpha=-2.0), y.new_zeros(2, 2).add_(x).add_(y, alpha=2)):
+        assert found.dtype is dtype and found.tolist() == expected
+    z = x.clone()
+    assert z.sub_(z, alpha=2) is z and z.tolist() == [-1 - 2j, -3 + 1j]
+    assert torch.add(x, y.mT[0], alpha=3).shape == (2,) and torch.add(x[0], x[1], alpha=2).item() == 7
+    assert x[:0].add(x[:0], alpha=2).shape == (0,)
+    assert x.add(x, alpha=1j).tolist() == [-1 + 3j, 4 + 2j]
+    into = torch.empty(2, dtype=dtype)
+    assert torch.add(x, x, alpha=2, out=into) is into and into.tolist() == [3 + 6j, 9 - 3j]
+    x.requires_grad_()
+    torch.view_as_real(torch.add(x, x * 1j, alpha=2)).sum().backward()
+    assert x.grad.tolist() == [3 - 1j, 3 - 1j]

@@ -38,7 +38,7 @@ def _one_for(input: Any, other: Any, alpha: Any) -> Any:
     if not (isinstance(input, TensorBase) and isinstance(other, TensorBase)) or isinstance(alpha, TensorBase):
         return None
     dtype = input.dtype
-    if not dtype.is_floating_point or other.dtype is not dtype or input.requires_grad or other.requires_grad:
+    if not (dtype.is_floating_point or dtype.is_complex) or other.dtype is not dtype or input.requires_grad or other.requires_grad:
         return None
     if input.device.type != "cpu" or other.device.type != "cpu":
         return None

@@ -94,12 +94,12 @@ class Tensor(_plain.Tensor):
         return 0 if self.is_leaf else _nodes.get_gradient_edge(self).output_nr
 
     def to(self, *args: Any, memory_format: Any = None, **options: Any) -> Any:
-        try:
-            made: Any = TensorBase.to(self, *args, **options)
-        except DTypeError:
-            if not self.dtype.is_complex:
-                raise
-            made = TensorBase.to(_real_part(self, _dtype_among(*args, *options.values())), *args, **options)
+        source: Any = self
+        if self.dtype.is_complex:
+            wanted = _dtype_among(*args, *options.values())
+            if wanted is not None and not wanted.is_complex:
+                source = _real_part(self, wanted)
+        made: Any = TensorBase.to(source, *args, **options)
         return made if memory_format is None else like_format(made, memory_format)
 
     def copy_(self, src: Any, non_blocking: bool = False) -> Any:
@@ -165,8 +165,13 @@ class Tensor(_plain.Tensor):
 def _dtype_among(*given: Any) -> Any:
     """The dtype that the arguments of to() name."""
     for item in given:
-        if isinstance(item, (DType, TensorBase)):
-            return getattr(item, "dtype", item)
+        if isinstance(item, TensorBase):
+            return item.dtype
+        if isinstance(item, (str, type, DType)):
+            try:
+                return _dtypes.dtype_of(item)
+            except DTypeError:  # the name of a device
+                continue
     return None
 
 
