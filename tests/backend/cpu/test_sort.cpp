@@ -91,8 +91,38 @@ TEST(Sort, is_stable_for_short_and_long_rows) {
       check_sort(DType::kFloat64, rows, columns, (columns + 1) / 2, false, 9);
     }
   }
+  // Integers of 64 bits whose distances have at most 32 bits, or more.
+  for (const DType dtype : {DType::kInt64, DType::kUInt64}) {
+    for (const double range : {0x1p20, 0x1p31, 0x1p32, 0x1p34, 1e13}) {
+      for (const int64_t columns : {10, 100, 700}) {
+        check_sort(dtype, 9, columns, columns, false, range);
+        check_sort(dtype, 9, columns, columns / 2, true, range);
+      }
+    }
+  }
   check_sort(DType::kInt64, 1, 5000, 5000, false, 1e18);
   check_sort(DType::kFloat64, 1, 5000, 5000, true, 1e300);
+}
+
+TEST(Sort, takes_zeros_of_both_signs_as_equal_and_nans_as_largest) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double numbers[] = {0.0, -1.5, -0.0,  kNan, 2.0,     -kInf,
+                            0.0, kInf, -kNan, -0.0, 0x1p-20, -0x1p-20};
+  constexpr int64_t kCount = std::size(numbers);
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+    Array in(dtype, {1, kCount});
+    for (int64_t i = 0; i < kCount; ++i) in.set(i, numbers[i]);
+    std::vector<int64_t> positions(kCount);
+    kernel::SortPlan plan{};
+    plan.rows = 1;
+    plan.columns = kCount;
+    plan.keep = kCount;
+    plan.dtype = dtype;
+    plan.input = in.data();
+    plan.positions = positions.data();
+    ASSERT_EQ(kernels().sort(plan), kernel::kOk);
+    EXPECT_EQ(positions, sorted_positions(in, 0, kCount)) << name(dtype);
+  }
 }
 
 void check_ranks(DType dtype, int64_t rows, int64_t columns, const std::vector<int64_t>& wanted,

@@ -100,16 +100,13 @@ class RowSort {
       select_ranks(input, ranks, scratch, positions);
       return write(row, input, [&](int64_t i) { return positions[i]; });
     }
-    for (int64_t i = 0; i < plan_.columns; ++i) scratch[i] = Item(key(input[i]), i);
-    const Item* sorted = scratch;
-    if (uses_network(plan_))
-      network_.sort(scratch);
-    else if (sorts_by_digits(plan_))
-      sorted = sort_by_digits(scratch, scratch + plan_.columns);
-    else
-      sort_first(scratch);
-    write(row, input,
-          [&](int64_t i) { return sorted[ranks == nullptr ? i : ranks[i]].position(); });
+    if constexpr (std::is_integral_v<T> && std::is_same_v<Item, LongItem>) {
+      // Most integers of 64 bits are near each other: their distances from the least are short.
+      const Range range = range_of([&](int64_t i) { return key(input[i]); });
+      if (range.width <= 32 && plan_.columns <= kShortColumns)
+        return sort_row(row, input, reinterpret_cast<ShortItem*>(scratch), range.least);
+    }
+    sort_row(row, input, scratch, Key<T>{0});
   }
 
  private:
@@ -147,10 +144,28 @@ class RowSort {
   }
   [[nodiscard]] Key<T> key(Stored stored) const { return math::sort_key(value_of(stored)) ^ flip_; }
 
+  // Sorts a row by the distances of its keys from `least`, which no key is below.
+  template <class Any>
+  void sort_row(int64_t row, const Stored* input, Any* scratch, Key<T> least) const {
+    for (int64_t i = 0; i < plan_.columns; ++i)
+      scratch[i] = Any(static_cast<Key<T>>(key(input[i]) - least), i);
+    const Any* sorted = scratch;
+    if (uses_network(plan_))
+      network_.sort(scratch);
+    else if (sorts_by_digits(plan_))
+      sorted = sort_by_digits(scratch, scratch + plan_.columns);
+    else
+      sort_first(scratch);
+    const int64_t* ranks = plan_.ranks == nullptr ? nullptr : plan_.ranks + row * plan_.keep;
+    write(row, input,
+          [&](int64_t i) { return sorted[ranks == nullptr ? i : ranks[i]].position(); });
+  }
+
   // Sorts by one digit of the keys after the other, the lowest first, each time keeping the order
   // of equal ones; digits that all keys share are passed over. Returns where the sorted items are.
-  Item* sort_by_digits(Item* items, Item* spare) const {
-    constexpr int kDigits = sizeof(Key<T>);
+  template <class Any>
+  Any* sort_by_digits(Any* items, Any* spare) const {
+    constexpr int kDigits = std::min<int>(sizeof(Key<T>), std::is_same_v<Any, ShortItem> ? 4 : 8);
     constexpr int kValues = 256;
     int64_t places[kDigits][kValues] = {};
     for (int64_t i = 0; i < plan_.columns; ++i) {
@@ -159,7 +174,7 @@ class RowSort {
     }
     for (int d = 0; d < kDigits; ++d) {
       int64_t* place = places[d];
-      const auto digit = [d](const Item& item) { return item.key() >> (8 * d) & 255; };
+      const auto digit = [d](const Any& item) { return item.key() >> (8 * d) & 255; };
       if (place[digit(items[0])] == plan_.columns) continue;
       int64_t before = 0;
       for (int v = 0; v < kValues; ++v) before += std::exchange(place[v], before);
@@ -169,7 +184,8 @@ class RowSort {
     return items;
   }
 
-  void sort_first(Item* items) const {
+  template <class Any>
+  void sort_first(Any* items) const {
     const int64_t first = plan_.ranks == nullptr ? plan_.keep : plan_.columns;
     if (first < plan_.columns) std::nth_element(items, items + first, items + plan_.columns);
     std::sort(items, items + first);
@@ -180,18 +196,22 @@ class RowSort {
     Key<T> least;
     int width;
   };
+  template <class KeyAt>
+  [[nodiscard]] Range range_of(const KeyAt& key_at) const {
+    Key<T> least = ~Key<T>{0};
+    Key<T> most = 0;
+    for (int64_t i = 0; i < plan_.columns; ++i) {
+      const Key<T> each = key_at(i);
+      least = std::min(least, each);
+      most = std::max(most, each);
+    }
+    return {least, static_cast<int>(std::bit_width(static_cast<Key<T>>(most - least)))};
+  }
   // Writes the keys of a row. Small integers of both signs are near each other and share no bits;
   // the keys of floats are far apart, and what they share is found sooner than their extrema.
   Range write_keys(const Stored* input, Key<T>* keys) const {
     if constexpr (std::is_integral_v<T>) {
-      Key<T> least = ~Key<T>{0};
-      Key<T> most = 0;
-      for (int64_t i = 0; i < plan_.columns; ++i) {
-        keys[i] = key(input[i]);
-        least = std::min(least, keys[i]);
-        most = std::max(most, keys[i]);
-      }
-      return {least, static_cast<int>(std::bit_width(static_cast<Key<T>>(most - least)))};
+      return range_of([&](int64_t i) { return keys[i] = key(input[i]); });
     } else {
       const Key<T> some = key(input[0]);
       Key<T> differ = 0;
