@@ -35,21 +35,13 @@ inline int significant_bits(DType dtype) {
   return static_cast<int>(8 * itemsize(dtype));
 }
 
-// As math::float_key, of the bits of a 16-bit float.
-__device__ inline uint64_t short_float_key(uint16_t bits, unsigned infinity) {
-  const unsigned magnitude = bits & 0x7fffU;
-  if (magnitude > infinity) return 0xffff;
-  if (magnitude == 0) return 0x8000;
-  return (bits & 0x8000U) != 0 ? ~static_cast<unsigned>(bits) & 0xffffU : bits | 0x8000U;
-}
-
 // The order of key_at; bits above significant_bits are 0.
 __device__ inline uint64_t narrow_key_at(DType dtype, const void* data) {
   switch (dtype) {
     case DType::kFloat16:
-      return short_float_key(*static_cast<const uint16_t*>(data), 0x7c00);
+      return math::short_float_key(*static_cast<const uint16_t*>(data), 0x7c00);
     case DType::kBFloat16:
-      return short_float_key(*static_cast<const uint16_t*>(data), 0x7f80);
+      return math::short_float_key(*static_cast<const uint16_t*>(data), 0x7f80);
     case DType::kInt8:
       return *static_cast<const uint8_t*>(data) ^ 0x80U;
     case DType::kInt16:
