@@ -21,7 +21,17 @@ namespace tsr::cpu::TSR_ISA {
 template <class T>
 requires std::is_integral_v<T>
 [[gnu::always_inline]] inline Vec<T> pow(Vec<T> x, Vec<T> y) {
-  return by_lane(x, y, [](T a, T b) { return math::integer_power(a, b); });
+  const Vec<T> none(0);
+  if constexpr (std::is_signed_v<T>) {
+    if (__builtin_expect(any(y < none), 0))
+      return by_lane(x, y, [](T a, T b) { return math::integer_power(a, b); });
+  }
+  Vec<T> result(1);
+  for (Vec<T> rest = y; any(rest != none); rest = Vec<T>(rest.v >> 1)) {
+    result = select((rest & Vec<T>(1)) != none, result * x, result);
+    x = x * x;
+  }
+  return result;
 }
 
 // ---- For every real type ----

@@ -54,6 +54,19 @@ def test_a_column_beside_a_matrix_gives_what_the_expanded_column_gives(name: str
         np.testing.assert_array_equal(exact(found), exact(expected))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_powers_of_integers_wrap_like_products(dtype: str) -> None:
+    bits = np.dtype(dtype).itemsize * 8
+    for count in (1, 7, 64, 131):
+        bases = (np.arange(count) % 23 - (11 if dtype.startswith("int") else 0)).astype(dtype)
+        exponents = (np.arange(count) * 7 % 65).astype(dtype)
+        expected = np.array([pow(int(b), int(e), 2**bits) for b, e in zip(bases, exponents, strict=True)], dtype=f"uint{bits}")
+        np.testing.assert_array_equal(t.pow(t.from_numpy(bases), t.from_numpy(exponents)).numpy(), expected.view(dtype))
+    refused = t.from_numpy(np.array([1] * 40 + [-1], dtype="int64"))
+    with pytest.raises(ValueError, match="negative"):
+        t.pow(refused, refused)
+
+
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("shape", [(64, 64, 64), (33, 50, 81), (16, 3, 130), (100, 17, 2)])
 def test_axes_in_any_order_are_copied(size: int, shape: tuple[int, ...]) -> None:
