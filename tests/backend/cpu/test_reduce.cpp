@@ -407,9 +407,10 @@ TEST(Reduce, nan_propagates_and_is_the_position_sought) {
   }
 }
 
-TEST(Reduce, a_sum_without_nans_leaves_them_out_wherever_they_are) {
+void check_sums_without_nans(DType dtype) {
+  SCOPED_TRACE(name(dtype));
   constexpr int64_t kLength = 10000;
-  Array input(DType::kFloat32, {3, kLength});
+  Array input(dtype, {3, kLength});
   input.randomize(-8, 8, 4);
   for (int64_t i = 0; i < input.numel(); ++i) input.set(i, std::rint(input.get(i).real()));
   double want[3] = {};
@@ -421,7 +422,7 @@ TEST(Reduce, a_sum_without_nans_leaves_them_out_wherever_they_are) {
   input.set(3 * kLength - 1, -INFINITY);
   want[2] = NAN;
   for (const bool turned : {false, true}) {
-    Array columns(DType::kFloat32, {kLength, 3});
+    Array columns(dtype, {kLength, 3});
     for (int64_t i = 0; i < input.numel(); ++i)
       columns.set(i % kLength * 3 + i / kLength, input.get(i));
     Array output(DType::kFloat32, {3});
@@ -434,6 +435,24 @@ TEST(Reduce, a_sum_without_nans_leaves_them_out_wherever_they_are) {
           << got << " and " << want[row];
     }
   }
+  // Many columns of few rows, the last ones no whole register; column 5 has nothing else.
+  Array wide(dtype, {50, 41});
+  std::vector<double> sums(41);
+  for (int64_t i = 0; i < wide.numel(); ++i) {
+    const bool left_out = i % 41 == 5 || i % 13 == 0;
+    wide.set(i, left_out ? NAN : static_cast<double>(i % 9));
+    sums[static_cast<size_t>(i % 41)] += left_out ? 0 : static_cast<double>(i % 9);
+  }
+  Array across(DType::kFloat32, {41});
+  ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kNansum, across, wide, {true, false})),
+            kernel::kOk);
+  for (int64_t i = 0; i < 41; ++i)
+    EXPECT_EQ(across.get(i).real(), sums[static_cast<size_t>(i)]) << i;
+}
+
+TEST(Reduce, a_sum_without_nans_leaves_them_out_wherever_they_are) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64})
+    check_sums_without_nans(dtype);
 }
 
 TEST(Reduce, equal_elements_give_the_first_position) {
