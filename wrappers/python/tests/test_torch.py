@@ -360,6 +360,12 @@ def test_a_damaged_pickle_is_an_error_of_pickles(program: bytes) -> None:
         torch.load(zip_with(program))
 
 
+def test_a_device_that_is_not_there_is_no_damage_of_the_file(tmp_path: Path) -> None:
+    torch.save({"z": 1j, "x": torch.ones(2)}, tmp_path / "saved.pt")
+    with pytest.raises(RuntimeError, match="cuda:99"):
+        torch.load(tmp_path / "saved.pt", map_location="cuda:99")
+
+
 @pytest.mark.parametrize("structure", ["", "[", "{}", '{"a": 1}', '{"tensor": "y"}', '{"dict": [1]}', '{"dict": [[[], 1]]}', '{"float": "x"}'])
 def test_a_damaged_description_is_an_error_of_pickles(structure: str, tmp_path: Path) -> None:
     ts.save_file({"x": ts.ones(2)}, tmp_path / "saved.pt", {"tessera.torch": structure})

@@ -22,6 +22,7 @@ from .. import io as _io
 from .._core import TensorBase
 from .._device import Device
 from .._dtypes import ALL, DType, dtype_of, uint8
+from .._errors import TesseraError
 from .._interop import asarray, from_bytes
 from .._tensor import Tensor as _Plain
 from ..nn.parameter import Parameter as _Parameter
@@ -373,7 +374,7 @@ class _Careful(pickle._Unpickler):
     def load(self) -> Any:
         try:
             return super().load()
-        except (pickle.UnpicklingError, MemoryError):
+        except (pickle.UnpicklingError, MemoryError, TesseraError):  # the last one also of a device that is not there
             raise
         except Exception as error:
             raise pickle.UnpicklingError(
