@@ -127,6 +127,12 @@ def test_the_other_triangle_is_not_read() -> None:
 def test_nan_passes_through_direct_methods() -> None:
     x = f64([[NAN, 1], [1, 1]])
     assert np.isnan(la.inv(x).numpy()).any() and np.isnan(la.det(x).item()) and np.isnan(la.solve(x, f64([1, 1])).numpy()).any()
+    for n in (2, 3, 20):
+        for place in ((0, 0), (n - 1, 0)):
+            hidden = np.diag(np.arange(float(n)))  # a column of zeros but for a NaN
+            hidden[place] = NAN
+            found = [la.det(f64(hidden)), la.slogdet(f64(hidden)).logabsdet, la.inv(f64(hidden))[-1, -1], la.lu_factor(f64(hidden)).LU.sum()]
+            assert np.isnan([float(value) for value in found]).all(), (n, place)
     both = la.matrix_exp(ts.stack([x, ts.zeros(2, 2, dtype=ts.float64)])).numpy()
     assert np.isnan(both[0]).all()
     np.testing.assert_allclose(both[1], np.eye(2))

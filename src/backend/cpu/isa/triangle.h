@@ -89,7 +89,8 @@ void turn(int64_t rows, int64_t columns, T* to, int64_t to_step, const T* from, 
 
 // ---- Panels ----
 
-// The first of the largest absolute values of numbers[first, count).
+// The first of the largest absolute values of numbers[first, count). NaN is larger than zeros only:
+// as a multiplier it reaches all rows below, but a zero as pivot would hide it.
 template <class T>
 [[gnu::always_inline]] inline int64_t find_largest(const T* numbers, int64_t first, int64_t count) {
   using V = Vec<T>;
@@ -101,6 +102,10 @@ template <class T>
   largest.store(lanes);
   T most = *std::max_element(lanes, lanes + V::kSize);
   for (; i < count; ++i) most = std::max(most, std::abs(numbers[i]));
+  if (most == T{0}) {
+    const T* nan = std::find_if(numbers + first, numbers + count, [](T x) { return x != x; });
+    return nan == numbers + count ? first : nan - numbers;
+  }
   for (i = first; i + V::kSize <= count; i += V::kSize) {
     if (any(abs(V::load(numbers + i)) == V(most))) break;
   }
