@@ -43,17 +43,19 @@ template <class V>
 [[gnu::always_inline]] TSR_HD inline Complex<V> operator*(Complex<V> a, Complex<V> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
-// Smith's method (CACM algorithm 116, 1962): dividing by the larger part first avoids overflow.
+// Smith's method (CACM algorithm 116, 1962): dividing by the larger part first avoids overflow. A
+// divisor of 0 divides each part alone, so that an infinite part beside it makes no NaN of both.
 template <class V>
 [[gnu::always_inline]] TSR_HD inline Complex<V> operator/(Complex<V> a, Complex<V> b) {
   const auto real_larger = abs(b.re) >= abs(b.im);
   const V large = select(real_larger, b.re, b.im);
   const V small = select(real_larger, b.im, b.re);
-  const V ratio = select(large == V(0), large, small / large);
+  const auto zero = large == V(0);
+  const V ratio = select(zero, large, small / large);
   const V scale = large + small * ratio;
   const V first = select(real_larger, a.re + a.im * ratio, a.re * ratio + a.im);
   const V second = select(real_larger, a.im - a.re * ratio, a.im * ratio - a.re);
-  return {first / scale, second / scale};
+  return {select(zero, a.re, first) / scale, select(zero, a.im, second) / scale};
 }
 
 template <class V>

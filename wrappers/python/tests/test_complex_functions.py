@@ -109,3 +109,15 @@ def test_what_has_no_complex_form_says_so() -> None:
                  lambda: F.hardtanh(z), lambda: F.hardswish(z)):  # fmt: skip
         with pytest.raises(ts.DTypeError):
             call()
+
+
+@pytest.mark.parametrize("count", [1, 37])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_divisor_of_zero_divides_each_part(dtype: str, count: int) -> None:
+    parts = [0.0, 1.0, -2.0, INF, -INF, NAN]
+    above = np.array([complex(a, b) for a in parts for b in parts] * 2)[:, None].astype(dtype).repeat(count, 1)
+    with np.errstate(all="ignore"):
+        expected = above / np.zeros_like(above)
+    zero = ts.zeros(above.shape, dtype=getattr(ts, dtype))
+    for found in (ts.asarray(above) / zero, ts.asarray(above) / zero[:, :1], ts.asarray(above) / 0j):
+        np.testing.assert_array_equal(found.numpy().view(found.real.numpy().dtype), expected.view(expected.real.dtype))
