@@ -13,6 +13,7 @@
 #include "ops/linalg/matmul.h"
 #include "ops/linalg/solve.h"
 #include "ops/linalg/svd.h"
+#include "ops/linalg/triangular.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
@@ -59,21 +60,46 @@ Tensor cofactors_by_svd(const Tensor& input) {
   return multiply(core, over_matrices(phase));
 }
 
+// As many rows have cofactors as polynomials; with more, too many digits cancel.
+constexpr int64_t kMostOfPolynomials = 8;
+
+// The adjugate, whose elements are polynomials of those of A, so that it has derivatives of every
+// order where A has no inverse (Faddeev and LeVerrier: M₁ = 1, Mₖ₊₁ = A Mₖ - tr(A Mₖ)/k).
+Tensor adjugate(const Tensor& a) {
+  const int64_t n = a.size(a.ndim() - 1);
+  const Tensor one = identity_like(a);
+  Tensor m = broadcast_to(one, a.sizes());
+  for (int64_t k = 1; k < n; ++k) {
+    const Tensor product = matmul(a, m);
+    const Tensor trace = sum(diagonal(product, 0, -2, -1), DimsView(Dims{-1}));
+    const Tensor share = multiply(trace, 1.0 / static_cast<double>(k));
+    m = subtract(product, multiply(over_matrices(share), one));
+  }
+  return n % 2 == 0 ? negative(m) : m;
+}
+
 bool any_zero(const Tensor& determinants) {
   return read<bool>(any(equal(determinants, 0)));
 }
 
 // g conj(det) A⁻ᴴ (M. Giles, Collected matrix derivative results for forward and reverse mode
-// algorithmic differentiation, 2008, section 2.2.4). A derivative of a derivative needs the
-// inverse; of a singular matrix it is NaN.
+// algorithmic differentiation, 2008, section 2.2.4). Of a singular matrix with more than
+// kMostOfPolynomials rows a derivative that is to be differentiated again is NaN.
 Tensor det_gradient(const Tensor& g, const Tensor& input, const Tensor& determinant,
                     bool create_graph) {
-  if (!create_graph && any_zero(determinant)) {
+  const bool as_polynomials = create_graph && input.size(input.ndim() - 1) <= kMostOfPolynomials;
+  const bool singular = (!create_graph || as_polynomials) && any_zero(determinant);
+  if (singular && !create_graph) {
     const Unrecorded no_grad;
     return multiply(over_matrices(g), cofactors_by_svd(input));
   }
-  const Tensor scale = multiply(g, conj_of(determinant));
-  return multiply(over_matrices(scale), adjoint(inverse_or_infinity(input)));
+  const Tensor scale = over_matrices(multiply(g, conj_of(determinant)));
+  if (!singular) return multiply(scale, adjoint(inverse_or_infinity(input)));
+  // Each formula sees harmless matrices in place of those of the other one.
+  const Tensor zero = over_matrices(equal(determinant, 0));
+  const Tensor inverse = inverse_or_infinity(where(zero, identity_like(input), input));
+  const Tensor cofactors = multiply(over_matrices(g), adjoint(adjugate(where(zero, input, 0))));
+  return where(zero, cofactors, multiply(scale, adjoint(inverse)));
 }
 
 // What stands before A⁻ᴴ: log|det| moves with Re tr(A⁻¹ dA), a complex sign with sign · i Im of it;

@@ -193,6 +193,22 @@ def test_det_has_a_gradient_at_singular_matrices() -> None:
     assert (x.grad.numpy() == 0).all()
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("n, rank", [(1, 0), (2, 0), (2, 1), (3, 1), (3, 2), (6, 5)])
+def test_det_has_all_derivatives_at_singular_matrices(n: int, rank: int, dtype: Any) -> None:
+    batch = np.random.default_rng(n).integers(-3, 4, (2, n, n)).astype(dtype)
+    batch[0, rank:] = 0  # beside a matrix that has an inverse
+    batch[1] += 10 * np.eye(n)
+    if dtype is np.complex128:
+        batch *= 1 + 1j
+    x = ts.asarray(batch).requires_grad_()
+    assert la.det(x)[0].item() == 0
+    (first,) = ts.autograd.grad(la.det(x).sum().real if dtype is np.complex128 else la.det(x).sum(), [x], create_graph=True)
+    (plain,) = ts.autograd.grad(la.det(x).sum().real if dtype is np.complex128 else la.det(x).sum(), [x])
+    np.testing.assert_allclose(first.detach().numpy(), plain.numpy(), rtol=1e-10, atol=1e-10)
+    assert gradgradcheck(lambda t: la.det(t) / 10.0 ** (n - 1), (x,))
+
+
 def test_values_have_gradients_where_vectors_have_none() -> None:
     x = ts.eye(3, dtype=ts.float64).requires_grad_()
     for function, wanted in ((la.svdvals, np.eye(3)), (la.eigvalsh, np.eye(3)), (la.pinv, -np.ones((3, 3)))):
