@@ -221,7 +221,7 @@ pub(crate) fn written(name: &str, status: i32, places: &[(&Tensor, &Tensor)]) ->
         let (result, own) = (place.shape(), dst.shape());
         if result != own {
             let text = format!("{name}: dst: expected a tensor of shape {result:?}, got {own:?}");
-            return Err(Error::new(ErrorKind::Shape, text));
+            return Err(Error::refused(ErrorKind::Shape, text));
         }
     }
     Ok(())

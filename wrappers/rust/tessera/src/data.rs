@@ -113,7 +113,7 @@ impl<T: Collate> Collate for Vec<T> {
     fn collate(samples: Vec<Self>) -> Result<Self> {
         let width = samples.first().map_or(0, Vec::len);
         if samples.iter().any(|sample| sample.len() != width) {
-            return Err(Error::new(ErrorKind::Shape, "samples of different lengths"));
+            return Err(Error::refused(ErrorKind::Shape, "samples of different lengths"));
         }
         let mut columns: Vec<Vec<T>> = (0..width).map(|_| Vec::new()).collect();
         for sample in samples {
@@ -138,7 +138,7 @@ impl TensorDataset {
         let (left, right) = (inputs.shape(), targets.shape());
         if left.is_empty() || left.first() != right.first() {
             let text = format!("TensorDataset: {left:?} and {right:?} differ in their first axis");
-            return Err(Error::new(ErrorKind::Shape, text));
+            return Err(Error::refused(ErrorKind::Shape, text));
         }
         Ok(Self { inputs, targets })
     }

@@ -125,7 +125,7 @@ impl FromStr for Device {
         let kind = DeviceType::ALL.iter().find(|kind| kind.name() == name);
         match (kind, index.parse()) {
             (Some(&kind), Ok(index)) => Ok(Self { kind, index }),
-            _ => Err(Error::new(ErrorKind::Device, format!("no device is called {text:?}"))),
+            _ => Err(Error::refused(ErrorKind::Device, format!("no device is called {text:?}"))),
         }
     }
 }

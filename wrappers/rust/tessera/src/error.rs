@@ -36,6 +36,17 @@ impl Error {
         Self(Box::new(Record { kind, message, operation, argument, native_code, wrapped }))
     }
 
+    /// An error of this crate's own checks. Its text begins with the name of the operation, as those
+    /// of the library do.
+    pub(crate) fn refused(kind: ErrorKind, message: impl Into<String>) -> Self {
+        let mut error = Self::new(kind, message);
+        let name = error.0.message.split_once(": ").map_or("", |(name, _)| name);
+        if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            error.0.operation = name.to_owned();
+        }
+        error
+    }
+
     /// Wraps an error of another library, so that it can pass through this one;
     /// [`Error::get_ref`] of the error that comes out gives it. As with `std::io::Error`, message
     /// and [`source`](std::error::Error::source) are those of the wrapped error, so that reports

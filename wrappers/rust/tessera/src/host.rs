@@ -56,7 +56,7 @@ impl Tensor {
     ) -> Result<Self> {
         if shape.len() != strides.len() {
             let text = format!("from_raw_parts: {shape:?} and {strides:?} differ in length");
-            return Err(Error::new(ErrorKind::Shape, text));
+            return Err(Error::refused(ErrorKind::Shape, text));
         }
         // SAFETY: as promised by the caller.
         unsafe { Self::on_memory(data, shape, Some(strides), Box::new(owner)) }
@@ -94,7 +94,7 @@ fn check_filled(operation: &str, length: usize, shape: &[i64]) -> Result<()> {
         return Ok(());
     }
     let text = format!("{operation}: {length} elements do not fill shape {shape:?}");
-    Err(Error::new(ErrorKind::Shape, text))
+    Err(Error::refused(ErrorKind::Shape, text))
 }
 
 macro_rules! from_arrays {
@@ -149,7 +149,7 @@ impl Tensor {
             return Ok(());
         }
         let text = format!("{operation}: expected a tensor of {}, got {dtype}", T::DTYPE);
-        Err(Error::new(ErrorKind::Dtype, text))
+        Err(Error::refused(ErrorKind::Dtype, text))
     }
 
     /// Copies the elements, in row-major order, to a vector. The dtype must be that of `T`.
@@ -158,7 +158,7 @@ impl Tensor {
         // An expanded tensor may have more elements than there is memory, and vec! would abort.
         let mut values = Vec::new();
         values.try_reserve_exact(self.numel()).map_err(|error| {
-            Error::new(
+            Error::refused(
                 ErrorKind::OutOfMemory,
                 format!("to_vec: {} elements: {error}", self.numel()),
             )
@@ -198,7 +198,7 @@ impl Tensor {
         let numel = self.numel();
         if numel != 1 {
             let text = format!("item: tensor: expected one element, got shape {:?}", self.shape());
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         let mut value = [T::default()];
         if self.dtype() == T::DTYPE {
@@ -226,7 +226,7 @@ impl Tensor {
         if number.kind > sys::TSR_NUMBER_INTEGER {
             let text =
                 format!("item: expected an integer or bool, got a tensor of {}", self.dtype());
-            return Err(Error::new(ErrorKind::Dtype, text));
+            return Err(Error::refused(ErrorKind::Dtype, text));
         }
         let is_unsigned = self.dtype() == DType::U64;
         let held =
@@ -235,7 +235,7 @@ impl Tensor {
             return Ok(());
         }
         let text = format!("item: expected a number that {wanted} can hold, got {held}");
-        Err(Error::new(ErrorKind::Value, text))
+        Err(Error::refused(ErrorKind::Value, text))
     }
 
     /// The elements of a contiguous tensor on the CPU, without a copy.
@@ -289,7 +289,7 @@ impl Tensor {
              deep_clone",
             std::mem::size_of::<T>()
         );
-        Err(Error::new(ErrorKind::Buffer, text))
+        Err(Error::refused(ErrorKind::Buffer, text))
     }
 
     fn expect_plain<T: Element>(&self, operation: &str) -> Result<()> {
@@ -303,7 +303,7 @@ impl Tensor {
             "{operation}: expected a contiguous tensor on the CPU, got shape {shape:?} with strides \
              {strides:?} on {device}"
         );
-        Err(Error::new(ErrorKind::Buffer, text))
+        Err(Error::refused(ErrorKind::Buffer, text))
     }
 }
 

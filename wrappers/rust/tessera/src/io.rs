@@ -72,8 +72,9 @@ impl Archive {
     /// little.
     pub fn get(&self, name: &str) -> Result<Tensor> {
         let place = self.names()?.iter().position(|known| known == name);
-        let absent =
-            || Error::new(ErrorKind::Index, format!("Archive: there is no tensor named '{name}'"));
+        let absent = || {
+            Error::refused(ErrorKind::Index, format!("Archive: there is no tensor named '{name}'"))
+        };
         self.tensor(place.ok_or_else(absent)?)
     }
 

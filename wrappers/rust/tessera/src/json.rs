@@ -33,12 +33,13 @@ pub(crate) fn quote_map(texts: &BTreeMap<String, String>) -> String {
 
 pub(crate) fn texts(json: &str) -> Result<BTreeMap<String, String>> {
     object(&mut json.chars())
-        .ok_or_else(|| Error::new(ErrorKind::Io, "the metadata is no object of texts"))
+        .ok_or_else(|| Error::refused(ErrorKind::Io, "the metadata is no object of texts"))
 }
 
 /// The texts of a JSON array.
 pub(crate) fn list(json: &str) -> Result<Vec<String>> {
-    array(&mut json.chars()).ok_or_else(|| Error::new(ErrorKind::Io, "expected an array of texts"))
+    array(&mut json.chars())
+        .ok_or_else(|| Error::refused(ErrorKind::Io, "expected an array of texts"))
 }
 
 type Chars<'a> = std::str::Chars<'a>;

@@ -225,5 +225,5 @@ fn row_major(shape: &[i64]) -> Vec<i64> {
 }
 
 fn c_text(name: &str) -> Result<CString> {
-    CString::new(name).map_err(|_| Error::new(ErrorKind::Value, "a name with a NUL byte"))
+    CString::new(name).map_err(|_| Error::refused(ErrorKind::Value, "a name with a NUL byte"))
 }

@@ -18,6 +18,23 @@ fn errors_carry_operation_and_argument() {
 }
 
 #[test]
+fn checks_of_the_crate_name_their_operation() {
+    let x = Tensor::from([1.0f32, 2.0]);
+    let refusals = [
+        (x.to_vec::<i64>().unwrap_err(), "to_vec"),
+        (x.item::<f32>().unwrap_err(), "item"),
+        (Tensor::from_vec(vec![1.0], &[2]).unwrap_err(), "from_vec"),
+        (x.add_out(1, &Tensor::from([0.0f32; 3])).unwrap_err(), "add_out"),
+        (tessera::nn::Conv2d::with(3, 4, 1, |c| c.groups(2)).err().unwrap(), "Conv2d"),
+    ];
+    for (error, operation) in refusals {
+        assert_eq!(error.operation(), operation, "{error}");
+        assert!(error.message().starts_with(&format!("{operation}: ")), "{error}");
+    }
+    assert_eq!(Error::new(ErrorKind::Io, "disk: full").operation(), ""); // a text of the program
+}
+
+#[test]
 fn every_status_has_a_kind() {
     let x = Tensor::from([1, 2]);
     let cases: [(Result<Tensor>, ErrorKind); 4] = [

@@ -62,8 +62,8 @@ unsafe extern "C" fn run_again(
         // SAFETY: user is the box of `checkpoint_with`; the tensors are lent for the call.
         let lent = unsafe { Tensor::lent(inputs, n_inputs) };
         let tensors: Option<Vec<Tensor>> = lent.iter().cloned().collect();
-        let tensors =
-            tensors.ok_or_else(|| Error::new(ErrorKind::Internal, "a checkpoint got no tensor"))?;
+        let tensors = tensors
+            .ok_or_else(|| Error::refused(ErrorKind::Internal, "a checkpoint got no tensor"))?;
         // SAFETY: as above.
         unsafe { (*user.cast::<Run>())(&tensors) }
     })

@@ -42,7 +42,7 @@ impl BackwardContext<'_> {
         };
         tensor.ok_or_else(|| {
             let text = format!("saved: index: expected the number of a tensor, got {index}: None");
-            Error::new(ErrorKind::Value, text)
+            Error::refused(ErrorKind::Value, text)
         })
     }
 
@@ -79,7 +79,7 @@ unsafe extern "C" fn run_jvp(
         let found = jvp(tangents)?;
         if found.len() != n_results as usize {
             let text = format!("a jvp returned {} tangents for {n_results} outputs", found.len());
-            return Err(Error::new(ErrorKind::Autograd, text));
+            return Err(Error::refused(ErrorKind::Autograd, text));
         }
         for (index, tangent) in found.into_iter().enumerate() {
             // SAFETY: there are n_results places; the library takes the references over.
@@ -113,7 +113,7 @@ unsafe extern "C" fn run_backward(
             let count = results.len();
             let text =
                 format!("{name}: expected {n_grad_in} gradients, one for each input, got {count}");
-            return Err(Error::new(ErrorKind::Autograd, text));
+            return Err(Error::refused(ErrorKind::Autograd, text));
         }
         for (index, result) in results.into_iter().enumerate() {
             // SAFETY: there are n_grad_in places; the library takes the references over.

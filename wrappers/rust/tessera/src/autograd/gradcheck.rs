@@ -27,7 +27,7 @@ pub fn gradcheck(
     for (number, input) in inputs.iter().enumerate() {
         if input.dtype() != DType::F64 || !input.requires_grad() {
             let text = format!("gradcheck: input {number} is no float64 leaf that requires grad");
-            return Err(Error::new(ErrorKind::Dtype, text));
+            return Err(Error::refused(ErrorKind::Dtype, text));
         }
     }
     let _recording = enable_grad();
@@ -46,7 +46,7 @@ pub fn gradcheck(
                     "gradcheck: input {number}, element {index}: the gradient is {a}, \
                      the difference quotient {b}"
                 );
-                return Err(Error::new(ErrorKind::Autograd, text));
+                return Err(Error::refused(ErrorKind::Autograd, text));
             }
         }
     }
@@ -57,7 +57,7 @@ pub fn gradcheck(
 fn weights(output: &Tensor) -> Result<Tensor> {
     if output.dtype() != DType::F64 {
         let text = format!("gradcheck: expected a float64 output, got {}", output.dtype());
-        return Err(Error::new(ErrorKind::Dtype, text));
+        return Err(Error::refused(ErrorKind::Dtype, text));
     }
     let values = (0..output.numel()).map(|i| 0.5 + 0.618034 * i as f64 % 1.0).collect();
     Tensor::from_vec::<f64>(values, &output.shape())?.to_with(|o| o.device(output.device()))

@@ -79,7 +79,7 @@ pub(super) unsafe fn lent(handle: &sys::tsr_tensor) -> Result<&Tensor> {
     let tensors = unsafe { Tensor::lent(handle, 1) };
     tensors[0]
         .as_ref()
-        .ok_or_else(|| Error::new(ErrorKind::Internal, "a hook was called without a tensor"))
+        .ok_or_else(|| Error::refused(ErrorKind::Internal, "a hook was called without a tensor"))
 }
 
 unsafe extern "C" fn run_grad_hook(
@@ -179,7 +179,7 @@ unsafe fn give_replaced(
     if tensors.len() != length as usize {
         let text =
             format!("a hook of a node returned {} gradients in place of {length}", tensors.len());
-        return Err(Error::new(ErrorKind::Autograd, text));
+        return Err(Error::refused(ErrorKind::Autograd, text));
     }
     for (index, tensor) in tensors.into_iter().enumerate() {
         // SAFETY: as promised by the caller; the library takes the references over.

@@ -42,7 +42,7 @@ impl<D: Dataset> Subset<D> {
         let samples = dataset.len();
         if let Some(index) = indices.iter().find(|&&index| index >= samples) {
             let text = format!("Subset: expected numbers below {samples}, got {index}");
-            return Err(Error::new(ErrorKind::Index, text));
+            return Err(Error::refused(ErrorKind::Index, text));
         }
         Ok(Self { dataset, indices })
     }
@@ -91,7 +91,7 @@ pub fn random_split<D: Dataset, const N: usize>(
     let (samples, sum) = (dataset.len(), lengths.iter().sum::<usize>());
     if sum != samples {
         let text = format!("random_split: lengths: expected a sum of {samples}, got {sum}");
-        return Err(Error::new(ErrorKind::Value, text));
+        return Err(Error::refused(ErrorKind::Value, text));
     }
     let order = Tensor::randperm_with(samples as i64, |o| match generator {
         Some(generator) => o.generator(generator),
@@ -134,6 +134,6 @@ impl<D: Dataset> Dataset for ConcatDataset<D> {
             place -= dataset.len();
         }
         let text = format!("ConcatDataset: expected a number below {}, got {index}", self.len());
-        Err(Error::new(ErrorKind::Index, text))
+        Err(Error::refused(ErrorKind::Index, text))
     }
 }

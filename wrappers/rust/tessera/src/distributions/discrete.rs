@@ -124,7 +124,7 @@ fn check_axes(weights: &Tensor) -> Result<()> {
     }
     let text = "Categorical: expected weights with at least one axis and one outcome";
     let text = format!("{text}, got shape {shape:?}");
-    Err(Error::new(ErrorKind::Shape, text))
+    Err(Error::refused(ErrorKind::Shape, text))
 }
 
 impl Distribution for Categorical {
@@ -158,7 +158,7 @@ impl Distribution for Categorical {
         let draws = draws.ok_or_else(|| {
             let text =
                 format!("Categorical: sample: expected fewer than 2^63 draws, got {shape:?}");
-            Error::new(ErrorKind::Shape, text)
+            Error::refused(ErrorKind::Shape, text)
         })?;
         let rows = self.probs.reshape(&[-1, self.outcomes()])?;
         rows.multinomial_with(draws, |o| o.replacement(true))?.matrix_transpose()?.reshape(&whole)

@@ -91,7 +91,7 @@ impl Dirichlet {
     pub fn new(concentration: &Tensor) -> Result<Self> {
         if concentration.ndim() == 0 {
             let text = "Dirichlet: expected concentrations with at least one axis, got shape []";
-            return Err(Error::new(ErrorKind::Shape, text));
+            return Err(Error::refused(ErrorKind::Shape, text));
         }
         expect_positive("Dirichlet: concentration", concentration)?;
         Ok(Self { concentration: concentration.clone() })

@@ -107,7 +107,7 @@ fn of_number(number: Scalar, like: Option<&Tensor>) -> Result<Tensor> {
         Scalar::U64(value) => value as f64,
         Scalar::F64(value) => value,
         Scalar::C128(..) => {
-            return Err(Error::new(ErrorKind::Dtype, "a parameter: expected a real number"));
+            return Err(Error::refused(ErrorKind::Dtype, "a parameter: expected a real number"));
         }
     };
     let Some(like) = like else {
@@ -142,7 +142,7 @@ fn limits(dtype: DType) -> Option<Limits> {
 fn limits_of(tensor: &Tensor) -> Result<Limits> {
     limits(tensor.dtype()).ok_or_else(|| {
         let text = format!("a parameter: expected a floating dtype, got {}", tensor.dtype());
-        Error::new(ErrorKind::Dtype, text)
+        Error::refused(ErrorKind::Dtype, text)
     })
 }
 
@@ -167,7 +167,7 @@ fn expect(what: &str, expected: &str, met: &Tensor) -> Result<()> {
     let shape = met.shape();
     let text =
         format!("{what}: expected {expected}, got one outside in a tensor of shape {shape:?}");
-    Err(Error::new(ErrorKind::Value, text))
+    Err(Error::refused(ErrorKind::Value, text))
 }
 
 fn expect_positive(what: &str, tensor: &Tensor) -> Result<()> {
@@ -191,9 +191,9 @@ fn expect_event(kind: &str, value: &Tensor, event: &[i64]) -> Result<()> {
         return Ok(());
     }
     let text = format!("{kind}: value: expected a shape that ends in {event:?}, got {shape:?}");
-    Err(Error::new(ErrorKind::Shape, text))
+    Err(Error::refused(ErrorKind::Shape, text))
 }
 
 fn no_rsample(kind: &str) -> Error {
-    Error::new(ErrorKind::NotImplemented, format!("{kind} has no rsample"))
+    Error::refused(ErrorKind::NotImplemented, format!("{kind} has no rsample"))
 }

@@ -52,7 +52,10 @@ impl MultivariateNormal {
             return Ok(());
         }
         let text = "MultivariateNormal: expected a vector loc and a square matrix of its length";
-        Err(Error::new(ErrorKind::Shape, format!("{text}, got shapes {vector:?} and {square:?}")))
+        Err(Error::refused(
+            ErrorKind::Shape,
+            format!("{text}, got shapes {vector:?} and {square:?}"),
+        ))
     }
 
     /// The logarithm of the determinant of `scale_tril`.
@@ -120,7 +123,7 @@ impl Distribution for MultivariateNormal {
         if others != size {
             let text =
                 format!("kl_divergence: expected vectors of one length, got {size} and {others}");
-            return Err(Error::new(ErrorKind::Shape, text));
+            return Err(Error::refused(ErrorKind::Shape, text));
         }
         let both = Tensor::broadcast_tensors(&[own, &other.scale_tril])?;
         let solved = both[1].solve_triangular(&both[0], false)?;

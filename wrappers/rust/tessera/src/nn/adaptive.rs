@@ -46,12 +46,17 @@ impl AdaptiveLogSoftmaxWithLoss {
         ends.extend(cutoffs);
         ends.push(n_classes);
         if cutoffs.is_empty() || ends.windows(2).any(|pair| pair[0] >= pair[1]) {
-            let text = format!("cutoffs: expected rising numbers from 1 to {}", n_classes - 1);
-            return Err(Error::new(ErrorKind::Value, format!("{text}, got {cutoffs:?}")));
+            let text = format!(
+                "AdaptiveLogSoftmaxWithLoss: cutoffs: expected rising numbers from 1 to {}",
+                n_classes - 1
+            );
+            return Err(Error::refused(ErrorKind::Value, format!("{text}, got {cutoffs:?}")));
         }
         if div_value.is_nan() || div_value <= 0.0 {
-            let text = format!("div_value: expected a number above 0, got {div_value}");
-            return Err(Error::new(ErrorKind::Value, text));
+            let text = format!(
+                "AdaptiveLogSoftmaxWithLoss: div_value: expected a number above 0, got {div_value}"
+            );
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         let cutoffs = ends.split_off(1);
         let head_size = cutoffs[0] + cutoffs.len() as i64 - 1;
@@ -76,7 +81,7 @@ impl AdaptiveLogSoftmaxWithLoss {
         if rows[..rows.len() - 1] != shape {
             let text =
                 format!("target: expected one class for each row of {rows:?}, got {shape:?}");
-            return Err(Error::new(ErrorKind::Shape, text));
+            return Err(Error::refused(ErrorKind::Shape, text));
         }
         let rows = input.reshape(&[-1, self.in_features])?;
         let classes = target.reshape(&[-1])?.astype(DType::I64)?;
@@ -88,7 +93,7 @@ impl AdaptiveLogSoftmaxWithLoss {
                 "target: expected classes from 0 to {}, got numbers from {low} to {high}",
                 count - 1
             );
-            return Err(Error::new(ErrorKind::Index, text));
+            return Err(Error::refused(ErrorKind::Index, text));
         }
         let options = |o: crate::ops::ZerosOptions| o.dtype(input.dtype()).device(input.device());
         let mut tails = Tensor::zeros_with(&classes.shape(), options)?;
@@ -134,7 +139,7 @@ impl AdaptiveLogSoftmaxWithLoss {
         }
         let features = self.in_features;
         let text = format!("input: expected (batch, {features}) or ({features}), got {shape:?}");
-        Err(Error::new(ErrorKind::Shape, text))
+        Err(Error::refused(ErrorKind::Shape, text))
     }
 }
 

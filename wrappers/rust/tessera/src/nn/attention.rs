@@ -132,12 +132,12 @@ impl MultiheadAttention {
         if heads < 1 || features < 1 || features % heads != 0 {
             let text =
                 format!("MultiheadAttention: {heads} heads do not divide {features} features");
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         if !(0.0..=1.0).contains(&config.dropout) {
             let text =
                 format!("MultiheadAttention: expected a probability, got {}", config.dropout);
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         let (keys, values) = (config.kdim.unwrap_or(features), config.vdim.unwrap_or(features));
         let same = keys == features && values == features;

@@ -75,7 +75,7 @@ impl EmbeddingBag {
         if let Some(row) = config.padding {
             if !(-rows..rows).contains(&row) {
                 let text = format!("padding: row {row} is out of range for {rows} rows");
-                return Err(Error::new(ErrorKind::Value, text));
+                return Err(Error::refused(ErrorKind::Value, text));
             }
             let _guard = no_grad();
             weight.select(0, row)?.zero_()?;
@@ -156,7 +156,7 @@ impl Bilinear {
     fn make(inputs1: i64, inputs2: i64, outputs: i64, bias: bool) -> Result<Self> {
         if inputs1 < 1 {
             let text = format!("Bilinear: expected features of the first input, got {inputs1}");
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         let bound = 1.0 / (inputs1 as f64).sqrt();
         let filled = |shape: &[i64]| -> Result<Tensor> {

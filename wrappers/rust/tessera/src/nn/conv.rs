@@ -13,7 +13,7 @@ fn check_groups(layer: &str, inputs: i64, outputs: i64, groups: i64) -> Result<(
     let text = format!(
         "{layer}: expected groups that divide {inputs} and {outputs} channels, got {groups}"
     );
-    Err(Error::new(ErrorKind::Value, text))
+    Err(Error::refused(ErrorKind::Value, text))
 }
 
 fn check_same(layer: &str, stride: &[i64], padding: &[i64]) -> Result<()> {
@@ -23,7 +23,7 @@ fn check_same(layer: &str, stride: &[i64], padding: &[i64]) -> Result<()> {
     let text = format!(
         "{layer}: expected stride 1 and no padding with `same`, got stride {stride:?} and padding {padding:?}"
     );
-    Err(Error::new(ErrorKind::Value, text))
+    Err(Error::refused(ErrorKind::Value, text))
 }
 
 /// What stands in the padding of a convolution.

@@ -32,7 +32,7 @@ pub unsafe fn convert(
     let (dtype, device) = (dtype.into(), device.into());
     if let Some(kind) = dtype.filter(|kind| !kind.is_floating_point() && !kind.is_complex()) {
         let text = format!("convert: expected a floating or complex dtype, got {kind}");
-        return Err(Error::new(ErrorKind::Dtype, text));
+        return Err(Error::refused(ErrorKind::Dtype, text));
     }
     let half = matches!(dtype, Some(DType::F16 | DType::Bf16));
     let _guard = no_grad();

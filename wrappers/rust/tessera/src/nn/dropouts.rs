@@ -19,7 +19,7 @@ macro_rules! dropouts {
             pub fn new(p: f64) -> Result<Self> {
                 if !(0.0..=1.0).contains(&p) {
                     let text = format!("{}: expected a probability, got {p}", stringify!($name));
-                    return Err(Error::new(ErrorKind::Value, text));
+                    return Err(Error::refused(ErrorKind::Value, text));
                 }
                 Ok(Self { p, training: Training::default() })
             }

@@ -69,7 +69,7 @@ fn pool<const N: usize>(
     let shape = input.shape();
     if shape.len() != N + 1 && shape.len() != N + 2 {
         let text = format!("{name}: expected {} or {} axes, got {shape:?}", N + 1, N + 2);
-        return Err(Error::new(ErrorKind::Shape, text));
+        return Err(Error::refused(ErrorKind::Shape, text));
     }
     if shape.len() == N + 1 {
         let (values, positions) = pool(name, kernel, output, &input.unsqueeze(0)?, samples)?;
@@ -80,7 +80,7 @@ fn pool<const N: usize>(
         OutputSize::Sizes(sizes) => *sizes,
         OutputSize::Ratios(ratios) if ratios.iter().any(|ratio| !ratio.is_finite()) => {
             let text = format!("{name}: output_ratio: expected finite numbers, got {ratios:?}");
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         OutputSize::Ratios(ratios) => {
             std::array::from_fn(|axis| (lengths[axis] as f64 * ratios[axis]) as i64)
@@ -95,7 +95,7 @@ fn pool<const N: usize>(
             "{name}: expected sizes of at least 1 with output + kernel - 1 at most the input's \
              {lengths:?}, got output {counts:?} and kernel {kernel:?}"
         );
-        return Err(Error::new(ErrorKind::Shape, text));
+        return Err(Error::refused(ErrorKind::Shape, text));
     }
     let wanted = [lead[0], lead[1], N as i64];
     let samples = match samples {
@@ -106,7 +106,7 @@ fn pool<const N: usize>(
         Some(given) if given.shape() == wanted => given.astype(exact(given.dtype()))?,
         Some(given) => {
             let text = format!("{name}: samples: expected {wanted:?}, got {:?}", given.shape());
-            return Err(Error::new(ErrorKind::Shape, text));
+            return Err(Error::refused(ErrorKind::Shape, text));
         }
     };
     let places = places(kernel, &counts, lengths, &samples)?;

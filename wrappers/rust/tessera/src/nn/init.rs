@@ -47,7 +47,7 @@ pub fn fan_in_and_fan_out(tensor: &Tensor) -> Result<(i64, i64)> {
     let shape = tensor.shape();
     if shape.len() < 2 {
         let text = format!("fan in and out need at least 2 axes, got shape {shape:?}");
-        return Err(Error::new(ErrorKind::Shape, text));
+        return Err(Error::refused(ErrorKind::Shape, text));
     }
     let field: i64 = shape[2..].iter().product();
     Ok((shape[1] * field, shape[0] * field))

@@ -65,7 +65,7 @@ impl Embedding {
         let rows = self.weight.size(0);
         if !(-rows..rows).contains(&row) {
             let text = format!("padding: row {row} is out of range for {rows} rows");
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         let _guard = no_grad();
         self.weight.detach()?.select(0, row)?.zero_()?;

@@ -345,7 +345,7 @@ impl TripletMarginWithDistanceLoss {
             Reduction::Mean => loss.mean(),
             Reduction::BatchMean => {
                 let text = "TripletMarginWithDistanceLoss: reduction: expected none, mean or sum";
-                Err(Error::new(ErrorKind::Value, format!("{text}, got batchmean")))
+                Err(Error::refused(ErrorKind::Value, format!("{text}, got batchmean")))
             }
         }
     }

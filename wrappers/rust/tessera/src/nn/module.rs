@@ -339,7 +339,7 @@ pub trait Module: Send + Sync {
         }
         if !problems.is_empty() {
             let text = format!("load_state_dict: {}", problems.join("; "));
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         let _guard = no_grad();
         shared().try_for_each(|(_, target, source)| target.copy_(source, |o| o).map(|_| ()))?;

@@ -86,7 +86,7 @@ fn check_rank(layer: &str, axes: &str, ranks: &[usize], input: &Tensor) -> Resul
         return Ok(());
     }
     let text = format!("{layer}: expected {axes}, got {:?}", input.shape());
-    Err(Error::new(ErrorKind::Shape, text))
+    Err(Error::refused(ErrorKind::Shape, text))
 }
 
 /// A layer with its options, made of [`Channels`].
@@ -243,7 +243,7 @@ impl SyncBatchNorm {
         if values <= 1.0 {
             let text = "SyncBatchNorm: expected more than 1 value for each channel";
             let text = format!("{text}, got {values}");
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         let mean = sums.narrow(0, 0, self.features)?.divide(&count)?;
         let apart = x.subtract(&mean.reshape(&shape)?)?;
@@ -280,7 +280,7 @@ impl Module for SyncBatchNorm {
         if shape.len() < 2 || shape[1] != self.features {
             let text =
                 format!("SyncBatchNorm: expected (N, {}, ...), got {shape:?}", self.features);
-            return Err(Error::new(ErrorKind::Shape, text));
+            return Err(Error::refused(ErrorKind::Shape, text));
         }
         if self.channels.training.is_on() && self.group.size() > 1 {
             return self.over_ranks(input);
@@ -354,7 +354,7 @@ impl GroupNorm {
             let text = format!(
                 "GroupNorm: expected a divisor of {channels} channels, got {groups} groups"
             );
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         let affine = affine.then(|| ones_and_zeros(&[channels])).transpose()?;
         Ok(Self { affine, groups, eps })

@@ -59,7 +59,7 @@ impl RecurrentConfig {
     }
 
     fn check(&self, hidden: i64) -> Result<()> {
-        let fail = |text: String| Err(Error::new(ErrorKind::Value, text));
+        let fail = |text: String| Err(Error::refused(ErrorKind::Value, text));
         if hidden < 1 || self.num_layers < 1 {
             return fail(format!(
                 "expected at least 1 hidden unit and 1 layer, got {hidden} and {}",
@@ -177,7 +177,7 @@ macro_rules! network {
                 ] {
                     if has {
                         let text = format!("{}: expected no option {option}", stringify!($name));
-                        return Err(Error::new(ErrorKind::Value, text));
+                        return Err(Error::refused(ErrorKind::Value, text));
                     }
                 }
                 let weights = Weights::new($blocks, inputs, hidden, &config)?;

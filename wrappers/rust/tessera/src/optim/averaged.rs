@@ -39,7 +39,7 @@ impl<M: Module> AveragedModel<M> {
     pub fn exponential(module: M, decay: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&decay) {
             let text = format!("decay: expected a number between 0 and 1, got {decay}");
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         Ok(Self { decay: Some(decay), ..Self::new(module)? })
     }
@@ -87,7 +87,8 @@ impl<M: Module> AveragedModel<M> {
 
 /// The tensors of the average, each with that of the model.
 fn pairs(what: &str, own: Vec<Tensor>, new: Vec<Tensor>) -> Result<Vec<(Tensor, Tensor)>> {
-    let refuse = |text: String| Err(Error::new(ErrorKind::Value, format!("AveragedModel: {text}")));
+    let refuse =
+        |text: String| Err(Error::refused(ErrorKind::Value, format!("AveragedModel: {text}")));
     if own.len() != new.len() {
         let (wanted, found) = (own.len(), new.len());
         return refuse(format!("expected a model with {wanted} {what}s, got {found}"));

@@ -91,7 +91,7 @@ impl Lbfgs {
     pub fn new(options: LbfgsOptions, parameters: &[Tensor]) -> Result<Self> {
         if parameters.is_empty() {
             let text = "params: expected at least one parameter, got an empty list";
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         let (history, scale, last) = (VecDeque::new(), 1.0, None);
         Ok(Self { options, parameters: parameters.to_vec(), history, scale, last })

@@ -72,7 +72,7 @@ impl ReduceLrOnPlateau {
         if self.factor >= 1.0 {
             let text =
                 format!("ReduceLrOnPlateau: factor: expected less than 1, got {}", self.factor);
-            return Err(Error::new(ErrorKind::Value, text));
+            return Err(Error::refused(ErrorKind::Value, text));
         }
         if self.is_better(measure) {
             self.best = Some(measure);

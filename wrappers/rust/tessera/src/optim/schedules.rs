@@ -40,7 +40,7 @@ fn share(step: u32, whole: u32) -> f64 {
 }
 
 fn refuse<T>(text: String) -> Result<T> {
-    Err(Error::new(ErrorKind::Value, text))
+    Err(Error::refused(ErrorKind::Value, text))
 }
 
 fn at_least_one(option: &str, value: u32) -> Result<()> {
