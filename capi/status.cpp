@@ -189,8 +189,12 @@ Error take_failure(tsr_status status, const char* file, int32_t line) {
 void throw_host_failure(tsr_status status, uint64_t before, const char* callback) {
   if (t_record.count != before && t_record.head.code == status)
     throw take_failure(status, kHostFile, 0);
-  const Code code = is_known_code(status) ? static_cast<Code>(status) : Code::kCallback;
-  throw Error(code, nullptr, concat("the ", callback, " callback returned ", status), kHostFile);
+  const std::string said = concat("the ", callback, " callback returned ");
+  if (!is_known_code(status))
+    throw Error(Code::kCallback, nullptr, concat(said, status, ", which is no status"), kHostFile);
+  throw Error(static_cast<Code>(status), nullptr,
+              concat(said, tsr_status_name(status), " and set no error; tsr_error_raise does both"),
+              kHostFile);
 }
 
 }  // namespace tsr::capi

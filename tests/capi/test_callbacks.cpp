@@ -415,6 +415,23 @@ TEST(Payload, of_a_thread_that_ends_is_dropped_once_by_poll) {
   EXPECT_EQ(drops, 1);
 }
 
+TEST(Hook, that_fails_without_an_error_is_told) {
+  const Owned x(leaf(2));
+  const Tensor total = sum_of(x);
+  const tsr_tensor root = total;
+  const auto refuses_with = [&](tsr_hook_fn hook, tsr_status status, const char* message) {
+    int64_t id = 0;
+    ok(tsr_tensor_hook_add(x, hook, nullptr, nullptr, &id));
+    refused(tsr_backward(&root, 1, nullptr, 0, nullptr, 0, TSR_BACKWARD_RETAIN_GRAPH), status);
+    EXPECT_STREQ(last().message, message);
+    ok(tsr_tensor_hook_remove(x, id));
+  };
+  refuses_with([](void*, tsr_tensor, tsr_tensor*) -> tsr_status { return TSR_VALUE; }, TSR_VALUE,
+               "the hook callback returned VALUE and set no error; tsr_error_raise does both");
+  refuses_with([](void*, tsr_tensor, tsr_tensor*) -> tsr_status { return 4711; }, TSR_CALLBACK,
+               "the hook callback returned 4711, which is no status");
+}
+
 TEST(Error, raise_gives_the_code_or_why_the_record_cannot_be_set) {
   int drops = 0;
   EXPECT_EQ(tsr_error_raise(TSR_CANCELLED, "stopping", -1, &drops, count_drop), TSR_CANCELLED);
