@@ -122,6 +122,32 @@ from_arrays! {
         data => data.concat().concat().concat(), [N as i64, M as i64, L as i64, K as i64];
 }
 
+impl<T: Element> TryFrom<Vec<Vec<T>>> for Tensor {
+    type Error = Error;
+
+    /// A matrix of rows, which must have equal lengths.
+    ///
+    /// ```
+    /// # fn main() -> tessera::Result<()> {
+    /// let rows = vec![vec![1.0f32, 2.0], vec![3.0, 4.0], vec![5.0, 6.0]];
+    /// assert_eq!(tessera::Tensor::try_from(rows)?.shape(), [3, 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn try_from(rows: Vec<Vec<T>>) -> Result<Self> {
+        let width = rows.first().map_or(0, Vec::len);
+        if let Some(other) = rows.iter().find(|row| row.len() != width) {
+            let text = format!(
+                "try_from: rows: expected rows of equal lengths, got {width} and {}",
+                other.len()
+            );
+            return Err(Error::refused(ErrorKind::Shape, text));
+        }
+        let shape = [rows.len() as i64, width as i64];
+        Tensor::from_vec(rows.concat(), &shape)
+    }
+}
+
 impl<T: Element> FromIterator<T> for Tensor {
     /// A tensor with one axis.
     ///

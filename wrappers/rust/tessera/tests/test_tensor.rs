@@ -386,6 +386,18 @@ fn dtypes_promote_as_the_library_says() -> Result<()> {
 }
 
 #[test]
+fn rows_of_vectors_become_a_matrix() -> Result<()> {
+    let matrix = Tensor::try_from(vec![vec![1i64, 2], vec![3, 4], vec![5, 6]])?;
+    assert_eq!((matrix.shape(), matrix.to_vec::<i64>()?), (vec![3, 2], vec![1, 2, 3, 4, 5, 6]));
+    assert_eq!(Tensor::try_from(Vec::<Vec<f32>>::new())?.shape(), [0, 0]);
+    assert_eq!(Tensor::try_from(vec![Vec::<f32>::new(); 2])?.shape(), [2, 0]);
+    let ragged = Tensor::try_from(vec![vec![1.0], vec![2.0, 3.0]]).unwrap_err();
+    assert_eq!((ragged.kind(), ragged.operation()), (ErrorKind::Shape, "try_from"));
+    assert!(ragged.message().ends_with("rows of equal lengths, got 1 and 2"), "{ragged}");
+    Ok(())
+}
+
+#[test]
 fn iterators_are_collected() -> Result<()> {
     let x: Tensor = (1..=3i64).rev().collect();
     assert_eq!((x.shape(), x.to_vec::<i64>()?), (vec![3], vec![3, 2, 1]));
