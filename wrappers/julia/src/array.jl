@@ -163,6 +163,9 @@ for T in (:Bool, :Int8, :Int16, :Int32, :Int64, :UInt8, :UInt16, :UInt32, :UInt6
     @eval Base.$T(t::Tensor) = convert($T, item(t))
 end
 
+# So that push!(losses, loss) of numbers works.
+Base.convert(::Type{T}, t::Tensor) where {T<:Number} = convert(T, item(t))
+
 "A copy as an `Array` of the same sizes."
 function Base.Array(t::Tensor)
     view = info(t)

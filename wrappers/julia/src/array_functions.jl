@@ -51,6 +51,8 @@ end
 
 # ---- Linear algebra and statistics ----
 
+einsum(equation::AbstractString, first::Tensor, rest::Tensor...) = einsum(equation, (first, rest...))
+
 LinearAlgebra.tr(t::Tensor) = trace(t)
 LinearAlgebra.rank(t::Tensor; rtol=nothing) = item(matrix_rank(t; rtol))
 LinearAlgebra.issymmetric(t::Tensor) = ndims(t) == 2 && size(t, 1) == size(t, 2) && t == transpose(t)

@@ -145,3 +145,12 @@ end
     end
     @test_throws BoundsError checkbounds(Tensor(MATRIX), 3, 1)
 end
+
+@testset "test_tensors_of_one_number_become_numbers" begin
+    losses = Float64[]
+    push!(losses, sum(leaf([1.0, 2.5])))
+    @test losses == [3.5] && convert(Float32, Tensor(2)) === 2.0f0 && convert(Int, Tensor(2.0)) === 2
+    @test_throws InexactError convert(Int, Tensor(2.5))
+    @test_throws ArgumentError push!(losses, Tensor(VECTOR))
+    @test same_of((x, y) -> x isa Tensor ? einsum("ij,j->i", x, y) : x * y, SQUARE, VECTOR)
+end
