@@ -3,7 +3,9 @@
 // The graph for the host: nodes, their names, edges and saved tensors.
 #include "autograd/accumulate_grad.h"
 #include "autograd/host_data.h"
+#include "autograd/run_node.h"
 #include "autograd/tensor_grad.h"
+#include "autograd/view.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
 #include "capi/node_args.h"
@@ -27,6 +29,15 @@ tsr_status tsr_tensor_output_number(tsr_tensor tensor, int64_t* number) {
   return guard(Call(kInfo_tensor_output_number, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     *out_arg(number, "number") = output_number(arg.get());
+  });
+}
+
+tsr_status tsr_tensor_base(tsr_tensor tensor, tsr_tensor* base) {
+  clear(base);
+  return guard(Call(kInfo_tensor_base, tensor), [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(base, "base");
+    give(view_base(arg.get()), base);
   });
 }
 
@@ -76,6 +87,24 @@ tsr_status tsr_node_variable(tsr_node node, tsr_tensor* leaf) {
     const auto* accumulate = dynamic_cast<const AccumulateGrad*>(&node_arg(node));
     if (accumulate != nullptr) give(Tensor(accumulate->leaf()), leaf);
   });
+}
+
+tsr_status tsr_node_run(tsr_node node, const tsr_tensor* grads, int32_t n_grads, int32_t n_results,
+                        tsr_tensor* results) {
+  const Call call(kInfo_node_run, node, ListOf{grads, n_grads}, n_results);
+  const tsr_status status = guard(call, [&] {
+    Node& of = node_arg(node);
+    const std::span<const Tensor> given = sparse_tensors_arg(grads, n_grads, "grads");
+    TSR_CHECK(n_results >= 0 && static_cast<size_t>(n_results) == of.next_edges().size(),
+              Code::kValue, "n_results", "expected the number of inputs of ", of.name(), ", ",
+              of.next_edges().size(), ", got ", n_results);
+    if (n_results > 0) out_arg(results, "results");
+    std::vector<Tensor> found = run_node(of, given);
+    for (size_t i = 0; i < found.size(); ++i) give(std::move(found[i]), results + i);
+  });
+  if (status != TSR_OK) [[unlikely]]
+    clear_list(results, n_results);
+  return status;
 }
 
 tsr_status tsr_node_saved(tsr_node node, int64_t index, tsr_tensor* tensor) {

@@ -11,6 +11,7 @@
 #include "capi/generated/infos.h"
 #include "capi/json_args.h"
 #include "capi/lend.h"
+#include "capi/node_args.h"
 #include "capi/structs.h"
 #include "io/saved_files.h"
 #include "ops/create/saved_copies.h"
@@ -88,6 +89,16 @@ void push(std::shared_ptr<SavedTensorHooks> hooks) {
       PushedHooks{std::move(hooks), std::move(outer), std::move(refusal)}));
 }
 
+// Null if the table has no callbacks.
+std::shared_ptr<SavedTensorHooks> hooks_arg(const tsr_saved_hooks_vtable& table, UserData data) {
+  TSR_CHECK(table.flags == 0, Code::kInvalidArgument, "vtable", "expected no flags, got ",
+            table.flags);
+  TSR_CHECK((table.pack == nullptr) == (table.unpack == nullptr), Code::kInvalidArgument, "vtable",
+            "expected pack and unpack, or neither");
+  if (table.pack == nullptr) return nullptr;
+  return std::make_shared<HostSavedHooks>(table, std::move(data));
+}
+
 constexpr int32_t kCheckpointFlags =
     TSR_CHECKPOINT_FRESH_RANDOM | TSR_CHECKPOINT_RUN_TO_END | TSR_CHECKPOINT_UNCHECKED;
 
@@ -124,15 +135,19 @@ extern "C" {
 
 tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user) {
   UserData data(user, drop_of(vtable));
-  return guard(Call(kInfo_saved_hooks_push, vtable, user), [&] {
-    const tsr_saved_hooks_vtable table = read_struct(vtable, "vtable");
-    TSR_CHECK(table.flags == 0, Code::kInvalidArgument, "vtable", "expected no flags, got ",
-              table.flags);
-    TSR_CHECK((table.pack == nullptr) == (table.unpack == nullptr), Code::kInvalidArgument,
-              "vtable", "expected pack and unpack, or neither");
-    std::shared_ptr<SavedTensorHooks> hooks;
-    if (table.pack != nullptr) hooks = std::make_shared<HostSavedHooks>(table, std::move(data));
-    push(std::move(hooks));
+  return guard(Call(kInfo_saved_hooks_push, vtable, user),
+               [&] { push(hooks_arg(read_struct(vtable, "vtable"), std::move(data))); });
+}
+
+tsr_status tsr_node_saved_hooks_set(tsr_node node, int64_t index,
+                                    const tsr_saved_hooks_vtable* vtable, void* user) {
+  UserData data(user, drop_of(vtable));
+  return guard(Call(kInfo_node_saved_hooks_set, node, index, vtable, user), [&] {
+    Node& of = node_arg(node);
+    const auto hooks = hooks_arg(read_struct(vtable, "vtable"), std::move(data));
+    TSR_CHECK(hooks != nullptr, Code::kInvalidArgument, "vtable",
+              "expected pack and unpack, got neither");
+    of.pack_saved(index_arg(index, of.saved_count()), hooks);
   });
 }
 

@@ -1539,11 +1539,13 @@ const Symbol kSymbols[] = {
     {"tsr_node_prehook_add", reinterpret_cast<AnyFunction>(&tsr_node_prehook_add), 180, &kInfo_node_prehook_add, nullptr},
     {"tsr_node_release", reinterpret_cast<AnyFunction>(&tsr_node_release), 160, &kInfo_node_release, nullptr},
     {"tsr_node_retain", reinterpret_cast<AnyFunction>(&tsr_node_retain), 159, &kInfo_node_retain, nullptr},
+    {"tsr_node_run", reinterpret_cast<AnyFunction>(&tsr_node_run), 221, &kInfo_node_run, nullptr},
     {"tsr_node_save", reinterpret_cast<AnyFunction>(&tsr_node_save), 167, &kInfo_node_save, nullptr},
     {"tsr_node_save_for_forward", reinterpret_cast<AnyFunction>(&tsr_node_save_for_forward), 477, &kInfo_node_save_for_forward, nullptr},
     {"tsr_node_saved", reinterpret_cast<AnyFunction>(&tsr_node_saved), 168, &kInfo_node_saved, nullptr},
     {"tsr_node_saved_count", reinterpret_cast<AnyFunction>(&tsr_node_saved_count), 169, &kInfo_node_saved_count, nullptr},
     {"tsr_node_saved_for_forward", reinterpret_cast<AnyFunction>(&tsr_node_saved_for_forward), 478, &kInfo_node_saved_for_forward, nullptr},
+    {"tsr_node_saved_hooks_set", reinterpret_cast<AnyFunction>(&tsr_node_saved_hooks_set), 222, &kInfo_node_saved_hooks_set, nullptr},
     {"tsr_node_saved_name", reinterpret_cast<AnyFunction>(&tsr_node_saved_name), 190, &kInfo_node_saved_name, nullptr},
     {"tsr_node_sequence", reinterpret_cast<AnyFunction>(&tsr_node_sequence), 162, &kInfo_node_sequence, nullptr},
     {"tsr_node_traverse", reinterpret_cast<AnyFunction>(&tsr_node_traverse), 178, &kInfo_node_traverse, nullptr},
@@ -1920,6 +1922,7 @@ const Symbol kSymbols[] = {
     {"tsr_tanhshrink_inplace", reinterpret_cast<AnyFunction>(&tsr_tanhshrink_inplace), 134182, &kInfo_tanhshrink, &kCall_T},
     {"tsr_tanhshrink_out", reinterpret_cast<AnyFunction>(&tsr_tanhshrink_out), 68646, &kInfo_tanhshrink, &kCall_TT},
     {"tsr_tensor_accumulate_hook_add", reinterpret_cast<AnyFunction>(&tsr_tensor_accumulate_hook_add), 155, &kInfo_tensor_accumulate_hook_add, nullptr},
+    {"tsr_tensor_base", reinterpret_cast<AnyFunction>(&tsr_tensor_base), 220, &kInfo_tensor_base, nullptr},
     {"tsr_tensor_clear", reinterpret_cast<AnyFunction>(&tsr_tensor_clear), 95, &kInfo_tensor_clear, nullptr},
     {"tsr_tensor_data", reinterpret_cast<AnyFunction>(&tsr_tensor_data), 74, &kInfo_tensor_data, nullptr},
     {"tsr_tensor_empty_strided", reinterpret_cast<AnyFunction>(&tsr_tensor_empty_strided), 79, &kInfo_tensor_empty_strided, nullptr},
@@ -2062,7 +2065,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1692;
+const size_t kSymbolCount = 1695;
 
 namespace {
 
@@ -2699,11 +2702,13 @@ constexpr int32_t kIds[] = {
     180,
     160,
     159,
+    221,
     167,
     477,
     168,
     169,
     478,
+    222,
     190,
     162,
     178,
@@ -2927,6 +2932,7 @@ constexpr int32_t kIds[] = {
     1021, 132093, 66557,
     3110, 134182, 68646,
     155,
+    220,
     95,
     74,
     79,

@@ -114,6 +114,9 @@ inline constexpr CallInfoOf kInfo_saved_hooks_push_disk{216, "tsr_saved_hooks_pu
 inline constexpr CallInfoOf kInfo_saved_hooks_disable{217, "tsr_saved_hooks_disable", {{"message", 'S'}}};
 inline constexpr CallInfoOf kInfo_checkpoint_begin{218, "tsr_checkpoint_begin", {{"inputs", 'L'}, {"callback", 'O'}, {"flags", 'I'}}};
 inline constexpr CallInfoOf kInfo_backward_reaches_all{219, "tsr_backward_reaches_all", {{"value", 'W'}}};
+inline constexpr CallInfoOf kInfo_tensor_base{220, "tsr_tensor_base", {{"tensor", 'T'}, {"base", 'P'}}};
+inline constexpr CallInfoOf kInfo_node_run{221, "tsr_node_run", {{"node", 'O'}, {"grads", 'L'}, {"n_results", 'I'}, {"results", 'Q'}}};
+inline constexpr CallInfoOf kInfo_node_saved_hooks_set{222, "tsr_node_saved_hooks_set", {{"node", 'O'}, {"index", 'I'}, {"vtable", 'O'}, {"user", 'o'}}};
 inline constexpr CallInfoOf kInfo_memory_stats_get{240, "tsr_memory_stats_get", {{"device", 'C'}, {"stats", 'O'}}};
 inline constexpr CallInfoOf kInfo_memory_stats_json{241, "tsr_memory_stats_json", {{"device", 'C'}, {"json", 'W'}}};
 inline constexpr CallInfoOf kInfo_memory_snapshot{242, "tsr_memory_snapshot", {{"device", 'C'}, {"json", 'W'}}};

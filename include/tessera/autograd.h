@@ -548,6 +548,36 @@ TSR_API TSR_NODISCARD tsr_status tsr_checkpoint_begin(
  * AUTOGRAD outside a backward. */
 TSR_API TSR_NODISCARD tsr_status tsr_backward_reaches_all(int32_t* value);
 
+/* The tensor into whose memory a view looks, as a new reference: not another view, but the one
+ * that has the memory. NULL for what autograd does not track as a view (TSR_TENSOR_VIEW): a
+ * tensor with memory of its own, an integer, a detached tensor, and a view whose tensor has got
+ * other memory since. */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_base(tsr_tensor tensor, tsr_tensor* base);
+
+/* Runs the derivative of one node alone. Gets the gradient of each output, NULL for zero, and
+ * gives that of each input (tsr_node_next_count) as a new reference, NULL where it is zero or
+ * not needed. Runs no hooks and frees nothing that the node saved. Recorded while this thread's
+ * grad mode is on. An AccumulateGrad node has no inputs: it adds to the gradient of its leaf and
+ * runs its accumulate hooks.
+ * VALUE for another number of gradients or results than the node has outputs and inputs; SHAPE,
+ * DEVICE and DTYPE for a gradient that does not fit its output; AUTOGRAD when a backward has
+ * freed what the node saved, or when it was written in place since. Functions of the host run on
+ * this thread.
+ * n_results: number of inputs of the node */
+TSR_API TSR_NODISCARD tsr_status tsr_node_run(
+    tsr_node node, const tsr_tensor* grads, int32_t n_grads, int32_t n_results,
+    tsr_tensor* results);
+
+/* Lets callbacks keep one saved tensor: pack gets it at once, unpack gives it back whenever the
+ * node needs it. The other saved tensors stay as they are.
+ * INVALID_ARGUMENT without both callbacks; INDEX for a number beyond the saved tensors; AUTOGRAD
+ * for a tensor that has hooks already, that the derivative does not need, that was written in
+ * place since or that a backward has freed, and when pack modifies it. A failure of pack fails
+ * with its payload and changes nothing.
+ * Needs exclusive access to its arguments. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_saved_hooks_set(
+    tsr_node node, int64_t index, const tsr_saved_hooks_vtable* vtable, void* user);
+
 #ifdef __cplusplus
 }
 #endif

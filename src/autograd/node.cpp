@@ -205,6 +205,19 @@ Tensor Node::saved(size_t index) const {
   return copy.unpack(*this);
 }
 
+// The hooks run without the lock: they are code of the host.
+void Node::pack_saved(size_t index, const std::shared_ptr<SavedTensorHooks>& hooks) {
+  SavedTensor packed;
+  {
+    const std::lock_guard guard(lock_);
+    packed = saved_at(index);
+  }
+  packed.pack_by(hooks, *this);
+  const std::lock_guard guard(lock_);
+  static_cast<void>(saved_at(index));
+  std::swap(saved_[index], packed);
+}
+
 SavedTensor::Origin Node::saved_origin(size_t index) const {
   const std::lock_guard guard(lock_);
   return saved_at(index).origin();

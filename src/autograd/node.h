@@ -123,6 +123,10 @@ class Node : public Object {
   // What was saved, without its value. Throws as saved does when released or out of range.
   [[nodiscard]] SavedTensor::Origin saved_origin(size_t index) const;
 
+  // Gives one saved tensor to hooks of its own, which pack it at once. Throws as saved and
+  // SavedTensor::pack_by do. No other thread may use the node meanwhile.
+  void pack_saved(size_t index, const std::shared_ptr<SavedTensorHooks>& hooks);
+
   // What is saved now, for visit_host_data; guarded by the lock.
   [[nodiscard]] const SmallVector<SavedTensor, 2>& saved_list() const noexcept { return saved_; }
 

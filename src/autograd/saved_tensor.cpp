@@ -102,6 +102,18 @@ void SavedTensor::pack(const std::shared_ptr<SavedTensorHooks>& hooks) {
   data_.reset();
 }
 
+void SavedTensor::pack_by(const std::shared_ptr<SavedTensorHooks>& hooks, const Node& owner) {
+  TSR_CHECK(kind_ != Kind::kNone, Code::kAutograd, nullptr,
+            "expected a saved tensor, got one that the derivative does not need (None)");
+  TSR_CHECK(!packed_, Code::kAutograd, nullptr,
+            "expected a saved tensor without hooks, got one that has some already");
+  check_version(owner);
+  TSR_CHECK(kind_ != Kind::kPrivate || !requires_grad(data_), Code::kAutograd, nullptr,
+            "expected an input, an output or a tensor without history, got one with a history that "
+            "only the node knows");
+  pack(hooks);
+}
+
 SavedTensor::Origin SavedTensor::origin() const {
   Origin origin{kind_, index_, {}, DType::kBool};
   if (packed_) {

@@ -87,6 +87,9 @@ class SavedTensor {
   // The tensor as it was saved. Throws kAutograd when its memory was written since; `owner` is the
   // node that holds this. With grad mode on the result carries its history.
   [[nodiscard]] Tensor unpack(const Node& owner) const;
+  // Lets `hooks` keep the tensor from now on. Throws kAutograd if it is undefined, was written
+  // since, is kept by hooks already, or has a history that only this knows.
+  void pack_by(const std::shared_ptr<SavedTensorHooks>& hooks, const Node& owner);
   // If output `index` is what was saved: gives it the tangents of `output`.
   void copy_output_tangents(uint32_t index, const Tensor& output);
 

@@ -113,6 +113,186 @@ TEST(A21_Graph, a_walk_in_c_gives_the_nodes_and_edges_of_every_language) {
   EXPECT_EQ(found.str(), wanted.str());
 }
 
+// ---- Nodes that are run alone, saved tensors with hooks, bases ----
+
+namespace {
+
+struct MadeNode {
+  explicit MadeNode(tsr_tensor of) { ok(tsr_tensor_grad_fn(of, &node)); }
+  MadeNode(const MadeNode&) = delete;
+  MadeNode& operator=(const MadeNode&) = delete;
+  ~MadeNode() { tsr_node_release(node); }
+  operator tsr_node() const { return node; }
+  tsr_node node = nullptr;
+};
+
+int g_fault = 0;  // represents a host-language exception object
+
+tsr_status refuse_to_pack(void*, tsr_tensor, void**, tsr_drop_fn*) {
+  ok(tsr_error_set(TSR_CALLBACK, "no room", -1, &g_fault, nullptr));
+  return TSR_CALLBACK;
+}
+
+tsr_status pack_and_write(void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop) {
+  ok(tsr_zero_inplace(tensor));
+  return keep_packed(user, tensor, payload, drop);
+}
+
+}  // namespace
+
+TEST(A21_NodeRun, gives_the_gradients_that_are_needed_as_often_as_asked) {
+  const Tensor x = ones_of({2, 3}), y = ones_of({3}), fixed = ones_of({2, 3}, false);
+  Tensor sum, product;
+  ok(tsr_add(x, y, sum.slot()));
+  ok(tsr_multiply(fixed, x, product.slot()));
+  const MadeNode add(sum), multiply(product);
+  const tsr_tensor given[] = {fixed};
+  for (int round = 0; round < 2; ++round) {
+    Tensor first, second;
+    tsr_tensor found[2] = {};
+    ok(tsr_node_run(add, given, 1, 2, found));
+    EXPECT_EQ(numel(found[0]), 6);
+    EXPECT_EQ(numel(found[1]), 3);  // summed to the shape of the input
+    EXPECT_EQ(item(found[1], 0), 2.0);
+    tsr_tensor_release_many(found, 2);
+    ok(tsr_node_run(multiply, given, 1, 2, found));
+    EXPECT_EQ(found[0], nullptr);
+    EXPECT_EQ(item(found[1], 5), 1.0);
+    tsr_tensor_release_many(found, 2);
+  }
+  const tsr_tensor nothing[] = {nullptr};
+  tsr_tensor found[2] = {x, x};
+  ok(tsr_node_run(add, nothing, 1, 2, found));
+  EXPECT_TRUE(found[0] == nullptr && found[1] == nullptr);
+}
+
+TEST(A21_NodeRun, is_recorded_in_grad_mode_only) {
+  const Tensor x = ones_of({2}), seed = ones_of({2}, false);
+  Tensor y, recorded, plain;
+  ok(tsr_square(x, y.slot()));
+  const MadeNode node(y);
+  const tsr_tensor given[] = {seed};
+  int32_t records = -1, before = 0;
+  ok(tsr_node_run(node, given, 1, 1, recorded.slot()));
+  ok(tsr_tensor_requires_grad(recorded, &records));
+  EXPECT_EQ(records, 1);
+  ok(tsr_grad_mode_set(0, &before));
+  ok(tsr_node_run(node, given, 1, 1, plain.slot()));
+  ok(tsr_grad_mode_set(before, &before));
+  ok(tsr_tensor_requires_grad(plain, &records));
+  EXPECT_EQ(records, 0);
+}
+
+TEST(A21_NodeRun, adds_to_a_leaf_and_keeps_the_gradient_of_the_caller) {
+  const Tensor x = ones_of({2}), seed = ones_of({2}, false);
+  Tensor y, grad;
+  ok(tsr_square(x, y.slot()));
+  const MadeNode node(y);
+  tsr_node accumulate = nullptr;
+  int64_t output = -1;
+  ok(tsr_node_next(node, 0, &accumulate, &output));
+  const tsr_tensor given[] = {seed};
+  ok(tsr_node_run(accumulate, given, 1, 0, nullptr));
+  ok(tsr_node_run(accumulate, given, 1, 0, nullptr));
+  tsr_node_release(accumulate);
+  ok(tsr_tensor_grad(x, grad.slot()));
+  EXPECT_EQ(item(grad, 1), 2.0);
+  EXPECT_EQ(item(seed, 1), 1.0);
+}
+
+TEST(A21_NodeRun, refuses_what_does_not_fit_and_what_is_gone) {
+  const Tensor x = ones_of({2}), wide = ones_of({3}, false), seed = ones_of({2}, false);
+  Tensor y, complex;
+  ok(tsr_square(x, y.slot()));
+  ok(tsr_astype(seed, TSR_COMPLEX64, 0, complex.slot()));
+  const MadeNode node(y);
+  tsr_tensor found = x;
+  const tsr_tensor seeds[] = {seed, seed}, wides[] = {wide}, others[] = {complex};
+  EXPECT_EQ(tsr_node_run(node, seeds, 2, 1, &found), TSR_VALUE);
+  EXPECT_EQ(found, nullptr);
+  EXPECT_EQ(tsr_node_run(node, seeds, 1, 2, nullptr), TSR_VALUE);
+  EXPECT_EQ(tsr_node_run(node, seeds, 1, 1, nullptr), TSR_INVALID_ARGUMENT);
+  EXPECT_EQ(tsr_node_run(node, wides, 1, 1, &found), TSR_SHAPE);
+  EXPECT_EQ(tsr_node_run(node, others, 1, 1, &found), TSR_DTYPE);
+  EXPECT_EQ(tsr_node_run(nullptr, seeds, 1, 1, &found), TSR_INVALID_ARGUMENT);
+  const tsr_tensor root = y;
+  ok(tsr_backward(&root, 1, seeds, 1, nullptr, 0, 0));
+  EXPECT_EQ(tsr_node_run(node, seeds, 1, 1, &found), TSR_AUTOGRAD);
+  EXPECT_EQ(found, nullptr);
+}
+
+TEST(A15_SavedTensor, with_hooks_of_its_own_comes_from_them) {
+  int drops = 0;
+  {
+    const Tensor x = ones_of({2}), y = ones_of({2});
+    Tensor product, grad;
+    ok(tsr_multiply(x, y, product.slot()));
+    const MadeNode node(product);
+    tsr_saved_hooks_vtable hooks = {};
+    hooks.struct_size = sizeof(hooks);
+    EXPECT_EQ(tsr_node_saved_hooks_set(node, 0, &hooks, nullptr), TSR_INVALID_ARGUMENT);
+    hooks.pack = keep_packed;
+    hooks.unpack = give_packed;
+    hooks.drop = count_drop;
+    ok(tsr_node_saved_hooks_set(node, 1, &hooks, &drops));
+    EXPECT_EQ(tsr_node_saved_hooks_set(node, 1, &hooks, &drops), TSR_AUTOGRAD);
+    EXPECT_EQ(tsr_node_saved_hooks_set(node, 2, &hooks, &drops), TSR_INDEX);
+    EXPECT_EQ(drops, 2);  // of the two that were refused
+    const Tensor ones = ones_of({2}, false);
+    const tsr_tensor roots[] = {product}, given[] = {ones};
+    ok(tsr_backward(roots, 1, given, 1, nullptr, 0, TSR_BACKWARD_CREATE_GRAPH));
+    ok(tsr_tensor_grad(x, grad.slot()));
+    EXPECT_EQ(item(grad, 0), 1.0);
+  }
+  EXPECT_EQ(drops, 3);
+}
+
+TEST(A15_SavedTensor, is_what_it_was_when_its_pack_hook_fails_or_writes) {
+  int drops = 0;
+  const Tensor x = ones_of({2}), seed = ones_of({2}, false);
+  Tensor y;
+  ok(tsr_multiply(x, seed, y.slot()));
+  const MadeNode node(y);
+  tsr_saved_hooks_vtable hooks = {};
+  hooks.struct_size = sizeof(hooks);
+  hooks.pack = refuse_to_pack;
+  hooks.unpack = give_packed;
+  hooks.drop = count_drop;
+  EXPECT_EQ(tsr_node_saved_hooks_set(node, 0, &hooks, &drops), TSR_CALLBACK);
+  const tsr_tensor given[] = {seed};
+  tsr_tensor found[2] = {};
+  ok(tsr_node_run(node, given, 1, 2, found));
+  EXPECT_EQ(item(found[0], 0), 1.0);
+  tsr_tensor_release_many(found, 2);
+  hooks.pack = pack_and_write;
+  EXPECT_EQ(tsr_node_saved_hooks_set(node, 0, &hooks, &drops), TSR_AUTOGRAD);
+  EXPECT_EQ(drops, 2);
+  // The gradient of the input is not needed, so the weight is not saved.
+  Tensor product;
+  ok(tsr_linear(ones_of({4, 3}, false), ones_of({5, 3}), nullptr, product.slot()));
+  const MadeNode linear(product);
+  EXPECT_EQ(tsr_node_saved_hooks_set(linear, 1, &hooks, &drops), TSR_AUTOGRAD);
+  EXPECT_EQ(drops, 3);
+}
+
+TEST(I6_Base, is_the_tensor_that_has_the_memory) {
+  const Tensor x = ones_of({4}, false);
+  Tensor rows, row, bare, base;
+  const int64_t shape[] = {2, 2};
+  ok(tsr_reshape(x, shape, 2, -1, rows.slot()));
+  ok(tsr_select(rows, 0, 1, row.slot()));
+  ok(tsr_tensor_base(row, base.slot()));
+  EXPECT_EQ(base, x);
+  ok(tsr_detach(row, bare.slot()));
+  ok(tsr_tensor_base(bare, base.slot()));
+  EXPECT_EQ(base, nullptr);
+  ok(tsr_tensor_set_data(x, ones_of({4}, false)));
+  ok(tsr_tensor_base(row, base.slot()));
+  EXPECT_EQ(base, nullptr);  // x has other memory now
+  EXPECT_EQ(tsr_tensor_base(x, nullptr), TSR_INVALID_ARGUMENT);
+  EXPECT_EQ(tsr_tensor_base(nullptr, base.slot()), TSR_INVALID_ARGUMENT);
+}
+
 namespace {
 
 std::string stack_of_a_new_node() {

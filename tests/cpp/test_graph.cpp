@@ -65,6 +65,43 @@ TEST(A21_Graph, outputs_tell_shape_dtype_and_device) {
   EXPECT_EQ(outputs[0].device.type, TSR_DEVICE_CPU);
 }
 
+TEST(A21_Graph, a_node_runs_alone) {
+  const Tensor x = leaf({2});
+  const Node node = multiply(x, full({2}, 3.0)).grad_fn();
+  for (int round = 0; round < 2; ++round) {
+    const std::vector<Tensor> found = node.run({full({2}, 2.0)});
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].to_vector<double>(), (std::vector<double>{6, 6}));
+    EXPECT_FALSE(found[1].defined());  // not needed
+  }
+  EXPECT_THROW(node.run({}), InvalidValueError);
+  EXPECT_THROW(node.run({ones({3})}), ShapeError);
+  EXPECT_TRUE(node.next()[0].node.run({ones({2})}).empty());
+  EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{1, 1}));
+}
+
+TEST(A15_SavedTensor, has_hooks_of_its_own) {
+  const Tensor x = leaf({2}), y = leaf({2});
+  const Tensor product = multiply(x, y);
+  const Node node = product.grad_fn();
+  const auto pack = [](const Tensor& tensor) { return tensor.to_vector<float>(); };
+  const auto unpack = [](const std::vector<float>& values) {
+    return full({2}, 10.0 * static_cast<double>(values[0]));
+  };
+  node.set_saved_hooks(0, pack, unpack);
+  EXPECT_THROW(node.set_saved_hooks(0, pack, unpack), AutogradError);
+  sum(product).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{1, 1}));
+  EXPECT_EQ(y.grad().to_vector<double>(), (std::vector<double>{10, 10}));
+}
+
+TEST(I6_View, names_its_base) {
+  const Tensor x = ones({4});
+  const Tensor part = x.reshape({2, 2}).select(0, 1);
+  EXPECT_TRUE(part.base().is_same(x));
+  EXPECT_FALSE(x.base().defined());
+}
+
 TEST(A21_Graph, saved_values_have_names_until_a_backward_frees_them) {
   const Tensor x = leaf({2});
   const Tensor product = multiply(x, leaf({2}));

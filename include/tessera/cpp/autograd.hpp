@@ -265,6 +265,11 @@ class Node {
   // The destinations of the gradients of the inputs.
   std::vector<Edge> next() const;
 
+  // The derivative of this node alone: the gradients of the function's inputs for these of its
+  // outputs. An undefined tensor stands for a gradient that is zero, or not needed. No hook of the
+  // node runs, and what it saved is kept. The AccumulateGrad node of a leaf adds to its gradient.
+  std::vector<Tensor> run(const TensorList& grads) const;
+
   // Defined in graph.hpp.
   std::vector<Output> outputs() const;
   // What the node saved for the backward, and the name of each: the argument that it was, or
@@ -288,6 +293,10 @@ class Node {
   HookHandle register_prehook(Hook hook) const;
   template <class Hook>
   HookHandle register_hook(Hook hook) const;
+  // Keeps what pack(tensor) returns in place of saved tensor `index`, from now on, as the hooks of
+  // SavedTensorHooks do for all. It must have no hooks yet. Defined in saved_tensors.hpp.
+  template <class Pack, class Unpack>
+  void set_saved_hooks(size_t index, Pack pack, Unpack unpack) const;
 
   friend bool operator==(const Node& a, const Node& b) noexcept { return a.handle_ == b.handle_; }
   friend bool operator!=(const Node& a, const Node& b) noexcept { return !(a == b); }
@@ -312,6 +321,18 @@ inline std::vector<Node::Edge> Node::next() const {
     edges.push_back({take(node), output});
   }
   return edges;
+}
+
+inline std::vector<Tensor> Node::run(const TensorList& grads) const {
+  int64_t count = 0;
+  check(tsr_node_next_count(handle_, &count));
+  std::vector<tsr_tensor> handles(static_cast<size_t>(count), nullptr);
+  check(tsr_node_run(handle_, grads.data(), grads.size(), static_cast<int32_t>(count),
+                     handles.data()));
+  std::vector<Tensor> results;
+  results.reserve(handles.size());
+  for (tsr_tensor handle : handles) results.push_back(Tensor::take(handle));
+  return results;
 }
 
 inline Node Tensor::grad_fn() const {

@@ -13,6 +13,54 @@
 
 namespace tessera {
 
+namespace detail {
+
+// Two callables as C's hooks on saved tensors.
+template <class Pack, class Unpack>
+struct SavedHooks {
+  Pack pack;
+  Unpack unpack;
+
+  using Packed = std::decay_t<std::invoke_result_t<Pack&, const Tensor&>>;
+
+  static tsr_saved_hooks_vtable table() noexcept {
+    tsr_saved_hooks_vtable table{};
+    table.struct_size = sizeof table;
+    table.pack = &run_pack;
+    table.unpack = &run_unpack;
+    table.drop = [](void* user) { delete static_cast<SavedHooks*>(user); };
+    return table;
+  }
+
+ private:
+  static tsr_status run_pack(void* user, tsr_tensor tensor, void** payload,
+                             tsr_drop_fn* drop) noexcept {
+    const ScopePause outside_scopes;
+    try {
+      auto packed =
+          std::make_unique<Packed>(static_cast<SavedHooks*>(user)->pack(Tensor::borrow(tensor)));
+      *payload = packed.release();
+      *drop = [](void* value) { delete static_cast<Packed*>(value); };
+      return TSR_OK;
+    } catch (...) {
+      return report_exception();
+    }
+  }
+
+  static tsr_status run_unpack(void* user, void* payload, tsr_tensor* tensor) noexcept {
+    const ScopePause outside_scopes;
+    try {
+      Tensor made = static_cast<SavedHooks*>(user)->unpack(*static_cast<const Packed*>(payload));
+      *tensor = made.release();
+      return TSR_OK;
+    } catch (...) {
+      return report_exception();
+    }
+  }
+};
+
+}  // namespace detail
+
 // While this object lives, tensors that functions on this thread save go through its hooks; only
 // the innermost hooks are used. pack(tensor) returns any value that replaces the tensor;
 // unpack(value) returns a tensor of the same shape, dtype and device. Guards must be destroyed in
@@ -25,11 +73,7 @@ class SavedTensorHooks {
  public:
   [[nodiscard]] SavedTensorHooks(Pack pack, Unpack unpack) {
     auto hooks = std::make_unique<Hooks>(Hooks{std::move(pack), std::move(unpack)});
-    tsr_saved_hooks_vtable table{};
-    table.struct_size = sizeof table;
-    table.pack = &run_pack;
-    table.unpack = &run_unpack;
-    table.drop = [](void* user) { delete static_cast<Hooks*>(user); };
+    const tsr_saved_hooks_vtable table = Hooks::table();
     // A failure drops the hooks too, so release them first.
     check(tsr_saved_hooks_push(&table, hooks.release()));
   }
@@ -38,37 +82,16 @@ class SavedTensorHooks {
   ~SavedTensorHooks() { detail::ignore(tsr_saved_hooks_pop()); }
 
  private:
-  struct Hooks {
-    Pack pack;
-    Unpack unpack;
-  };
-  using Packed = std::decay_t<std::invoke_result_t<Pack&, const Tensor&>>;
-
-  static tsr_status run_pack(void* user, tsr_tensor tensor, void** payload,
-                             tsr_drop_fn* drop) noexcept {
-    const detail::ScopePause outside_scopes;
-    try {
-      auto packed =
-          std::make_unique<Packed>(static_cast<Hooks*>(user)->pack(Tensor::borrow(tensor)));
-      *payload = packed.release();
-      *drop = [](void* value) { delete static_cast<Packed*>(value); };
-      return TSR_OK;
-    } catch (...) {
-      return detail::report_exception();
-    }
-  }
-
-  static tsr_status run_unpack(void* user, void* payload, tsr_tensor* tensor) noexcept {
-    const detail::ScopePause outside_scopes;
-    try {
-      Tensor made = static_cast<Hooks*>(user)->unpack(*static_cast<const Packed*>(payload));
-      *tensor = made.release();
-      return TSR_OK;
-    } catch (...) {
-      return detail::report_exception();
-    }
-  }
+  using Hooks = detail::SavedHooks<Pack, Unpack>;
 };
+
+template <class Pack, class Unpack>
+void Node::set_saved_hooks(size_t index, Pack pack, Unpack unpack) const {
+  using Hooks = detail::SavedHooks<Pack, Unpack>;
+  auto hooks = std::make_unique<Hooks>(Hooks{std::move(pack), std::move(unpack)});
+  const tsr_saved_hooks_vtable table = Hooks::table();
+  check(tsr_node_saved_hooks_set(handle_, static_cast<int64_t>(index), &table, hooks.release()));
+}
 
 // ---- Hooks of the library ----
 

@@ -155,6 +155,12 @@ class Tensor : public TensorMethods {
   bool is_read_only() const { return has(TSR_TENSOR_READ_ONLY); }
   bool is_inference() const { return has(TSR_TENSOR_INFERENCE); }
   bool is_view() const { return has(TSR_TENSOR_VIEW); }
+  // The tensor into whose memory autograd knows this view to look; undefined if there is none.
+  Tensor base() const {
+    tsr_tensor found = nullptr;
+    check(tsr_tensor_base(handle_, &found));
+    return take(found);
+  }
   // How many times the memory was written in place.
   int64_t version() const {
     int64_t value = 0;

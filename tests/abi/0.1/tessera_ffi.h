@@ -801,6 +801,9 @@ tsr_status tsr_saved_hooks_push_disk(const char* folder, int64_t folder_len, int
 tsr_status tsr_saved_hooks_disable(const char* message, int64_t message_len);
 tsr_status tsr_checkpoint_begin(const tsr_tensor* inputs, int32_t n_inputs, tsr_checkpoint_run_fn callback, void* user, tsr_drop_fn drop, int32_t flags);
 tsr_status tsr_backward_reaches_all(int32_t* value);
+tsr_status tsr_tensor_base(tsr_tensor tensor, tsr_tensor* base);
+tsr_status tsr_node_run(tsr_node node, const tsr_tensor* grads, int32_t n_grads, int32_t n_results, tsr_tensor* results);
+tsr_status tsr_node_saved_hooks_set(tsr_node node, int64_t index, const tsr_saved_hooks_vtable* vtable, void* user);
 tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index, tsr_memory_stats* stats);
 tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
 tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);

@@ -19,7 +19,7 @@ export Tensor, BFloat16, Device, CPU, CUDA, Generator, Node, TesseraError, OutOf
 export share, item, free!, scope, device, on, allowscalar, isfreed
 export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero_grad!, is_leaf
 export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
-export checkpoint, save_on, save_to_disk, save_copies, save_with, without_saved_hooks
+export checkpoint, save_on, save_to_disk, save_copies, save_with, save_with!, without_saved_hooks
 export deterministic!, deterministic_mode
 export prehook!, multi_hook!, gradient_edge, GradientEdge, increment_version!
 export dual_level, make_dual, unpack_dual, jvp, vjp, jacobian, jacrev, hessian

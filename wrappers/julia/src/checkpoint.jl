@@ -49,10 +49,12 @@ Runs `f()`; instead of a tensor, nodes save what `pack(tensor)` returns meanwhil
 the tensor. Exceptions come out of the operation that saves, or of the backward.
 """
 function save_with(f, pack, unpack)
-    table = Ref(C.tsr_saved_hooks_vtable(
-        sizeof(C.tsr_saved_hooks_vtable), 0, pack_pointer(), unpack_pointer(), drop_pointer()))
+    table = Ref(saved_hooks_table())
     return with_pushed(f, () -> C.tsr_saved_hooks_push(table, root((pack, unpack))))
 end
+
+saved_hooks_table() = C.tsr_saved_hooks_vtable(
+    sizeof(C.tsr_saved_hooks_vtable), 0, pack_pointer(), unpack_pointer(), drop_pointer())
 
 function run_pack(user::Ptr{Cvoid}, t::tsr_tensor, payload::Ptr{Ptr{Cvoid}}, drop::Ptr{Ptr{Cvoid}})::Int32
     return guarded() do

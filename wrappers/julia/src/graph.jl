@@ -1,6 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# What nodes know, walks over the graph, drawings, and anomaly mode.
+# What nodes know, walks over the graph, drawings, and anomaly mode; the base of a view.
+
+"""
+    base(tensor)
+
+The tensor into whose memory autograd knows this view to look: not another view, but the one that has the memory.
+`nothing` for a tensor with memory of its own, for integers and for what `detach` gives.
+"""
+function base(t::Tensor)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_tensor_base(t, out))
+    return adopt(out[])
+end
 
 # ---- Nodes ----
 
@@ -59,14 +71,20 @@ the argument, or "result" for an output; `nothing` stands for a tensor that the 
 Throws after a backward has freed them.
 """
 function saved(node::Node)
+    return map(enumerate(saved_names(node))) do (place, name)
+        out = Ref{tsr_tensor}()
+        check(C.tsr_node_saved(node, place - 1, out))
+        name => adopt(out[])
+    end
+end
+
+function saved_names(node::Node)
     count = Ref{Int64}(0)
     check(C.tsr_node_saved_count(node, count))
     return map(0:(count[] - 1)) do i
         text, length = Ref{Ptr{UInt8}}(), Ref{Int64}()
         check(C.tsr_node_saved_name(node, i, text, length))
-        out = Ref{tsr_tensor}()
-        check(C.tsr_node_saved(node, i, out))
-        unsafe_string(text[], length[]) => adopt(out[])
+        unsafe_string(text[], length[])
     end
 end
 
@@ -76,6 +94,37 @@ function saved(node::Node, wanted::AbstractString)
         name == wanted && return tensor
     end
     throw(KeyError(wanted))
+end
+
+"""
+    node(grads...)
+
+The derivative of this node alone: a tuple of the gradients of the function's inputs for these gradients of its
+outputs. `nothing` stands for a gradient that is zero, or not needed. No hook of the node runs, and what it saved
+is kept. The AccumulateGrad node of a leaf adds to its gradient.
+"""
+function (node::Node)(grads::Union{Tensor,Nothing}...)
+    count = Ref{Int64}(0)
+    check(C.tsr_node_next_count(node, count))
+    given = handles(grads)
+    out = fill(tsr_tensor(C_NULL), count[])
+    GC.@preserve grads check(C.tsr_node_run(node, given, length(given), count[], out))
+    return Tuple(map(adopt, out))
+end
+
+"""
+    save_with!(pack, unpack, node, name)
+
+Keeps what `pack(tensor)` returns in place of the saved tensor of this name, from now on, as [`save_with`](@ref)
+does for all tensors of a function. The tensor must have no such functions yet. Throws a KeyError if the node saves
+no tensor of this name.
+"""
+function save_with!(pack, unpack, node::Node, wanted::AbstractString)
+    place = findfirst(==(wanted), saved_names(node))
+    place === nothing && throw(KeyError(wanted))
+    table = Ref(saved_hooks_table())
+    check(C.tsr_node_saved_hooks_set(node, place - 1, table, root((pack, unpack))))
+    return node
 end
 
 """

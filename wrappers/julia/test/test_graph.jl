@@ -54,6 +54,41 @@ end
     @test occursin("already been freed", message)
 end
 
+@testset "test_A21_a_node_runs_alone" begin
+    x, y = leaf([2.0, 3.0]), Tensor([5.0, 7.0])
+    node = grad_fn(x .* y)
+    for _ in 1:2
+        first, second = node(Tensor([1.0, 10.0]))
+        @test Array(first) == [5, 70] && second === nothing
+    end
+    @test node(nothing) == (nothing, nothing)
+    @test_throws ArgumentError node()
+    @test_throws DimensionMismatch node(Tensor([1.0]))
+    accumulate = next_edges(node)[1][1]
+    @test accumulate(Tensor([4.0, 4.0])) == ()
+    @test Array(grad(x)) == [4, 4]
+end
+
+@testset "test_A15_one_saved_tensor_has_functions_of_its_own" begin
+    x, y = leaf([2.0]), leaf([5.0])
+    product = x .* y
+    node = grad_fn(product)
+    double(packed) = Tensor(10 .* packed)
+    @test save_with!(Array, double, node, "input") === node
+    @test_throws TesseraError save_with!(Array, double, node, "input")
+    @test_throws KeyError save_with!(Array, double, node, "weight")
+    backward!(sum(product))
+    @test Array(grad(x)) == [5] && Array(grad(y)) == [20]
+end
+
+@testset "test_I6_a_view_names_its_base" begin
+    x = Tensor([1.0, 2.0, 3.0, 4.0])
+    part = Tessera.select(Tessera.reshape(x, (2, 2)), 2; dims=1)
+    fill!(part, 9)
+    @test Array(Tessera.base(part)) == Array(x) && count(==(9), Array(x)) == 2
+    @test Tessera.base(x) === nothing
+end
+
 @testset "test_A21_metadata_is_a_dictionary_of_the_node" begin
     y = exp.(leaf([1.0]))
     data = metadata(grad_fn(y))

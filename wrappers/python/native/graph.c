@@ -199,6 +199,35 @@ PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return result == NULL && tpy_met_blank(args, 3) ? tpy_redirect_call("backward", "()") : result;
 }
 
+/* run_node(node, gradients) -> tuple of tensors and Nones */
+PyObject* py_run_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  if (!tpy_count_arguments("run_node", nargs, 2)) return NULL;
+  if (!PyObject_TypeCheck(args[0], tpy.node)) {
+    return PyErr_Format(tpy.type_error, "run_node(): expected a Node, got %s",
+                        Py_TYPE(args[0])->tp_name);
+  }
+  const tsr_node node = ((tpy_held*)args[0])->handle;
+  int64_t count = 0;
+  const tsr_status counted = tsr_node_next_count(node, &count);
+  if (counted != TSR_OK) return tpy_fail(counted);
+  tpy_tensors grads;
+  PyObject* result = NULL;
+  tsr_tensor* made = NULL;
+  if (tpy_read_lists(args + 1, 1, &grads)) {
+    made = PyMem_Calloc((size_t)count, sizeof(tsr_tensor));
+    if (made == NULL) PyErr_NoMemory();
+  }
+  if (made != NULL) {
+    tsr_status status;
+    TPY_CALL(status, tsr_node_run(node, grads.at, grads.n, (int32_t)count, made));
+    result = status == TSR_OK ? tpy_tuple_of(tpy.tensor, made, (int32_t)count) : tpy_fail(status);
+  }
+  PyMem_Free(made);
+  tpy_free_lists(&grads, 1);
+  return result;
+}
+
 /* ---- the leaves that a graph reaches ---- */
 
 /* Whether the node belongs to a leaf that is not among those known; -1 on failure. */

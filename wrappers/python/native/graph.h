@@ -72,6 +72,7 @@ void tpy_free_lists(tpy_tensors* lists, int count);
 /* Raises unless a private function got as many arguments as it takes. */
 int tpy_count_arguments(const char* name, Py_ssize_t nargs, Py_ssize_t wanted);
 PyObject* py_saved_tensors(PyObject* self, PyObject* node);
+PyObject* py_run_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_set_metadata(PyObject* self, PyObject* args);
 PyObject* py_metadata_object(PyObject* self, PyObject* args);
 PyObject* py_set_anomaly(PyObject* self, PyObject* mode);
@@ -87,6 +88,7 @@ PyObject* py_has_other_leaves(PyObject* self, PyObject* const* args, Py_ssize_t 
 PyObject* py_needs_grad(PyObject* self, PyObject* given);
 PyObject* py_attach_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_push_saved_hooks(PyObject* self, PyObject* args);
+PyObject* py_set_saved_hooks(PyObject* self, PyObject* args);
 PyObject* py_pop_saved_hooks(PyObject* self, PyObject* unused);
 PyObject* py_begin_checkpoint(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_is_grad_enabled(PyObject* self, PyObject* unused);

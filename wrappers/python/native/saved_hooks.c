@@ -30,22 +30,48 @@ static tsr_status tpy_unpack(void* user, void* payload, tsr_tensor* tensor) {
   return status;
 }
 
-/* push_saved_hooks(pack, unpack) */
-PyObject* py_push_saved_hooks(PyObject* self, PyObject* args) {
-  (void)self;
-  PyObject *pack, *unpack;
-  if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) return NULL;
-  if (!PyCallable_Check(pack) || !PyCallable_Check(unpack)) {
-    PyErr_SetString(tpy.type_error, "expected two callables, pack and unpack");
-    return NULL;
-  }
+static int tpy_are_hooks(PyObject* pack, PyObject* unpack) {
+  const int good = PyCallable_Check(pack) && PyCallable_Check(unpack);
+  if (!good) PyErr_SetString(tpy.type_error, "expected two callables, pack and unpack");
+  return good;
+}
+
+static tsr_saved_hooks_vtable tpy_hooks_table(void) {
   tsr_saved_hooks_vtable table;
   memset(&table, 0, sizeof table);
   table.struct_size = sizeof table;
   table.pack = tpy_pack;
   table.unpack = tpy_unpack;
   table.drop = tpy_drop_callable;
+  return table;
+}
+
+/* push_saved_hooks(pack, unpack) */
+PyObject* py_push_saved_hooks(PyObject* self, PyObject* args) {
+  (void)self;
+  PyObject *pack, *unpack;
+  if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) return NULL;
+  if (!tpy_are_hooks(pack, unpack)) return NULL;
+  const tsr_saved_hooks_vtable table = tpy_hooks_table();
   const tsr_status status = tsr_saved_hooks_push(&table, tpy_keep(args));
+  if (status != TSR_OK) return tpy_fail(status);
+  Py_RETURN_NONE;
+}
+
+/* set_saved_hooks(node, index, pack, unpack): hooks for one of the tensors that a node saved. */
+PyObject* py_set_saved_hooks(PyObject* self, PyObject* args) {
+  (void)self;
+  PyObject *node, *pack, *unpack;
+  Py_ssize_t index = 0;
+  if (!PyArg_ParseTuple(args, "O!nOO", tpy.node, &node, &index, &pack, &unpack)) return NULL;
+  if (!tpy_are_hooks(pack, unpack)) return NULL;
+  PyObject* hooks = PyTuple_Pack(2, pack, unpack);
+  if (hooks == NULL) return NULL;
+  const tsr_saved_hooks_vtable table = tpy_hooks_table();
+  tsr_status status;
+  void* user = tpy_keep(hooks);
+  Py_DECREF(hooks);
+  TPY_CALL(status, tsr_node_saved_hooks_set(((tpy_held*)node)->handle, index, &table, user));
   if (status != TSR_OK) return tpy_fail(status);
   Py_RETURN_NONE;
 }

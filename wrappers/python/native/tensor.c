@@ -322,6 +322,15 @@ static PyObject* tensor_get_grad_fn(PyObject* self, void* closure) {
   return tpy_wrap_node(node);
 }
 
+static PyObject* tensor_get_base(PyObject* self, void* closure) {
+  (void)closure;
+  tsr_tensor base = NULL;
+  const tsr_status status = tsr_tensor_base(tpy_handle(self), &base);
+  if (status != TSR_OK) return tpy_fail(status);
+  if (base == NULL) Py_RETURN_NONE;
+  return tpy_wrap_as(tpy_class_for(self, self), base);
+}
+
 static PyObject* tensor_get_is_leaf(PyObject* self, void* closure) {
   (void)closure;
   int32_t value = 0;
@@ -393,6 +402,8 @@ PyGetSetDef tensor_getset[] = {
      "dtype and device of another one.",
      NULL},
     {"grad_fn", tensor_get_grad_fn, NULL, "The node that computed this tensor, or None.", NULL},
+    {"base", tensor_get_base, NULL,
+     "The tensor into whose memory autograd knows this view to look, or None.", NULL},
     {"is_leaf", tensor_get_is_leaf, NULL, "Whether the tensor has no history.", NULL},
     {"retains_grad", tensor_get_retains_grad, NULL, "Whether a backward keeps its gradient.", NULL},
     {"_version", tensor_get_version, NULL, "How often the memory was changed in place.", NULL},

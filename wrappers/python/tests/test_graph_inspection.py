@@ -124,6 +124,108 @@ class TestSaved:
         assert y.grad_fn.saved_names == ("input", "result")
 
 
+class TestRun:
+    def test_A21_a_node_gives_the_gradients_of_its_inputs_as_often_as_asked(self):
+        x, y = leaf(2), leaf(2)
+        node = (x * y * 3).grad_fn.next_functions[0][0]
+        for _ in range(2):
+            first, second = node(ts.tensor([2.0, 5.0]))
+            assert first.tolist() == second.tolist() == [2.0, 5.0]
+        assert node(None) == (None, None)
+        assert (x * ts.ones(2)).grad_fn(ts.ones(2))[1] is None  # not needed
+
+    def test_A21_of_one_input_the_result_is_its_gradient_and_is_recorded(self):
+        x = ts.tensor([2.0, 3.0], requires_grad=True)
+        node = ts.square(x).grad_fn
+        assert node(ts.ones(2)).tolist() == [4.0, 6.0] and node(ts.ones(2)).requires_grad
+        with ts.no_grad():
+            assert not node(ts.ones(2)).requires_grad
+
+    def test_A21_the_node_of_a_leaf_adds_to_its_gradient(self):
+        x = leaf(2)
+        add = ts.exp(x).grad_fn.next_functions[0][0]
+        assert add(ts.tensor([1.0, 2.0])) == () and add(ts.tensor([1.0, 2.0])) == ()
+        assert x.grad.tolist() == [2.0, 4.0]
+
+    def test_A21_the_function_of_a_program_runs_and_its_exception_comes_out(self):
+        class Refuses(autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 1
+
+            @staticmethod
+            def backward(ctx, grad):
+                raise KeyError("no gradient")
+
+        with pytest.raises(KeyError, match="no gradient"):
+            Refuses.apply(leaf(2)).grad_fn(ts.ones(2))
+
+    def test_A21_what_does_not_fit_or_is_gone_is_an_error(self):
+        y = ts.exp(leaf(2))
+        with pytest.raises(ValueError, match="expected one gradient for each of the 1 outputs of ExpBackward, got 2"):
+            y.grad_fn(ts.ones(2), ts.ones(2))
+        with pytest.raises(ts.ShapeError, match=r"\[2\] of its output, got \[3\]"):
+            y.grad_fn(ts.ones(3))
+        with pytest.raises(TypeError, match="float"):
+            y.grad_fn(1.0)
+        y.sum().backward()
+        with pytest.raises(ts.AutogradError, match="freed"):
+            y.grad_fn(ts.ones(2))
+
+
+class TestSavedHooks:
+    def test_A15_one_saved_tensor_goes_through_hooks_of_its_own(self):
+        x, y = ts.tensor([2.0], requires_grad=True), ts.tensor([5.0], requires_grad=True)
+        product = x * y
+        calls = []
+        saved = product.grad_fn._raw_saved_self
+        saved.register_hooks(lambda t: calls.append("pack") or t.tolist(), lambda v: calls.append("unpack") or ts.tensor(v) * 10)
+        assert calls == ["pack"]
+        product.sum().backward()
+        assert (x.grad.item(), y.grad.item(), calls) == (5.0, 20.0, ["pack", "unpack"])
+
+    def test_A15_hooks_are_set_once_and_a_failure_changes_nothing(self):
+        x = leaf(2)
+        y = ts.exp(x)
+        saved = y.grad_fn._raw_saved_result
+
+        def fail(_):
+            raise OSError("disk full")
+
+        with pytest.raises(OSError, match="disk full"):
+            saved.register_hooks(fail, lambda v: v)
+        with pytest.raises(TypeError, match="two callables"):
+            saved.register_hooks(None, fail)
+        saved.register_hooks(lambda t: t, lambda t: t)
+        with pytest.raises(ts.AutogradError, match="without hooks"):
+            saved.register_hooks(lambda t: t, lambda t: t)
+        y.sum().backward()
+        assert x.grad.tolist() == pytest.approx(y.tolist())
+
+    def test_A15_what_is_not_needed_has_no_hooks(self):
+        node = F.linear(ts.ones((2, 4)), leaf(3, 4)).grad_fn
+        with pytest.raises(ts.AutogradError, match="does not need"):
+            node._raw_saved_weight.register_hooks(lambda t: t, lambda t: t)
+
+    def test_A15_hooks_go_with_the_node(self):
+        y, box = ts.exp(leaf(2)), Box()
+        seen = weakref.ref(box)
+        y.grad_fn._raw_saved_result.register_hooks(lambda t, box=box: (box, y, t), lambda packed: packed[2])  # a cycle
+        del box, y
+        gc.collect()
+        assert seen() is None
+
+
+class TestBase:
+    def test_I6_a_view_names_the_tensor_that_has_the_memory(self):
+        x = ts.arange(6, dtype=ts.float32)
+        view = ts.reshape(x, (2, 3))[0]
+        assert view.base.shape == (6,) and view.base._data_address == x._data_address
+        assert x.base is None and view.detach().base is None and (x + 1).base is None
+        view.base[0] = 9
+        assert view[0].item() == 9
+
+
 class Box:
     pass
 

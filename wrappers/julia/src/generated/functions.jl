@@ -529,6 +529,33 @@
 # AUTOGRAD outside a backward.
 @c tsr_backward_reaches_all(value::Ptr{Int32})::tsr_status
 
+# The tensor into whose memory a view looks, as a new reference: not another view, but the one
+# that has the memory. NULL for what autograd does not track as a view (TSR_TENSOR_VIEW): a
+# tensor with memory of its own, an integer, a detached tensor, and a view whose tensor has
+# got other memory since.
+@c tsr_tensor_base(tensor::tsr_tensor, base::Ptr{tsr_tensor})::tsr_status
+
+# Runs the derivative of one node alone. Gets the gradient of each output, NULL for zero, and
+# gives that of each input (tsr_node_next_count) as a new reference, NULL where it is zero or
+# not needed. Runs no hooks and frees nothing that the node saved. Recorded while this
+# thread's grad mode is on. An AccumulateGrad node has no inputs: it adds to the gradient of
+# its leaf and runs its accumulate hooks.
+# VALUE for another number of gradients or results than the node has outputs and inputs;
+# SHAPE, DEVICE and DTYPE for a gradient that does not fit its output; AUTOGRAD when a
+# backward has freed what the node saved, or when it was written in place since. Functions of
+# the host run on this thread.
+@c tsr_node_run(node::tsr_node, grads::Ptr{tsr_tensor}, n_grads::Int32, n_results::Int32,
+    results::Ptr{tsr_tensor})::tsr_status
+
+# Lets callbacks keep one saved tensor: pack gets it at once, unpack gives it back whenever
+# the node needs it. The other saved tensors stay as they are.
+# INVALID_ARGUMENT without both callbacks; INDEX for a number beyond the saved tensors;
+# AUTOGRAD for a tensor that has hooks already, that the derivative does not need, that was
+# written in place since or that a backward has freed, and when pack modifies it. A failure of
+# pack fails with its payload and changes nothing.
+@c tsr_node_saved_hooks_set(node::tsr_node, index::Int64, vtable::Ptr{tsr_saved_hooks_vtable},
+    user::Ptr{Cvoid})::tsr_status
+
 # Fills in the statistics of a device's allocator.
 @c tsr_memory_stats_get(device_type::tsr_device_type, device_index::Int32,
     stats::Ptr{tsr_memory_stats})::tsr_status

@@ -14,8 +14,10 @@ from ._core import (
     metadata_object,
     register,
     remove_hook,
+    run_node,
     saved_tensors,
     set_metadata,
+    set_saved_hooks,
 )
 from ._device import Device, make_device
 from ._dtypes import BY_BITS, DType
@@ -24,7 +26,7 @@ from .capi import adopt, check, document, ffi, handle, lib, made, out, text
 if TYPE_CHECKING:
     from ._tensor import Tensor
 
-_SAVED = "_saved_"
+_SAVED, _RAW_SAVED = "_saved_", "_raw_saved_"
 # PyTorch calls the first argument of a function self.
 _SAVED_ALIASES = {"self": "input"}
 
@@ -35,6 +37,22 @@ class NodeOutput(NamedTuple):
     shape: tuple[int, ...]
     dtype: DType
     device: Device
+
+
+class SavedTensor:
+    """One of the tensors that a node saved, before it is read."""
+
+    __slots__ = ("_index", "_node")
+
+    def __init__(self, node: Node, index: int) -> None:
+        self._node, self._index = node, index
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Keeps what pack_hook(tensor) returns in place of the tensor, from now on; the node gets unpack_hook of it.
+
+        The tensor must have no hooks yet. An exception of `pack_hook` comes out here and changes nothing.
+        """
+        set_saved_hooks(self._node, self._index, pack_hook, unpack_hook)
 
 
 class NodeMetadata(MutableMapping[str, Any]):
@@ -142,23 +160,38 @@ class Node(NodeBase):
         """A dictionary for the program; anomaly mode stores the stack of the forward under "stack"."""
         return NodeMetadata(self)
 
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith(_SAVED):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        wanted = name[len(_SAVED) :]
+    def __call__(self, *gradients: Tensor | None) -> Any:
+        """The derivative of this node alone: the gradients of the function's inputs for these of its outputs.
+
+        None stands for a gradient that is zero, or not needed. Of one input the result is its gradient, else a tuple. No
+        hook of the node runs, and what it saved is kept. The AccumulateGrad node of a leaf adds to its `.grad`.
+        """
+        found = run_node(self, gradients)
+        return found[0] if len(found) == 1 else found
+
+    def _saved_at(self, wanted: str) -> tuple[list[int], bool]:
+        """The places of the saved tensors of a name, and whether they are a list."""
         names = self.saved_names
         wanted = wanted if wanted in names else _SAVED_ALIASES.get(wanted, wanted)
         places = [index for index, known in enumerate(names) if known == wanted]
         if not places or not wanted:
             raise AttributeError(f"{self.name()} saved no {wanted!r}, only {', '.join(filter(None, names)) or 'nothing'}")
-        found = tuple(
-            made("tsr_tensor", lib.tsr_node_saved, handle(self), index) for index in places
-        )
-        return found if len(found) > 1 or wanted == "indices" and self.name().startswith("Index") else found[0]
+        return places, len(places) > 1 or (wanted == "indices" and self.name().startswith("Index"))
+
+    def __getattr__(self, name: str) -> Any:
+        prefix = _RAW_SAVED if name.startswith(_RAW_SAVED) else _SAVED
+        if not name.startswith(prefix):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        places, listed = self._saved_at(name[len(prefix) :])
+        if prefix == _RAW_SAVED:
+            found: Any = tuple([SavedTensor(self, index) for index in places])
+        else:
+            found = tuple([made("tsr_tensor", lib.tsr_node_saved, handle(self), index) for index in places])
+        return found if listed else found[0]
 
     def __dir__(self) -> list[str]:
         try:
-            saved = [_SAVED + name for name in self.saved_names if name]
+            saved = [prefix + name for name in self.saved_names if name for prefix in (_SAVED, _RAW_SAVED)]
         except RuntimeError:  # freed by a backward
             saved = []
         return sorted({*super().__dir__(), *saved})

@@ -70,6 +70,50 @@ fn a21_saved_values_have_names_until_a_backward_frees_them() -> Result<()> {
 }
 
 #[test]
+fn a21_a_node_runs_alone() -> Result<()> {
+    let (x, y) = (Tensor::from([2.0, 3.0]).requiring_grad()?, Tensor::from([5.0, 7.0]));
+    let node = (&x * &y).grad_fn()?.unwrap();
+    for _ in 0..2 {
+        let found = node.run(&[Some(&Tensor::from([1.0, 10.0]))])?;
+        assert_eq!(found[0].as_ref().unwrap().to_vec::<f64>()?, [5.0, 70.0]);
+        assert!(found[1].is_none(), "the gradient of y is not needed");
+    }
+    assert!(node.run(&[None])?.iter().all(Option::is_none));
+    assert_eq!(node.run(&[]).unwrap_err().kind(), ErrorKind::Value);
+    assert_eq!(node.run(&[Some(&Tensor::from([1.0]))]).unwrap_err().kind(), ErrorKind::Shape);
+    let (accumulate, _) = node.next()?[0].clone().unwrap();
+    assert!(accumulate.run(&[Some(&Tensor::from([4.0, 4.0]))])?.is_empty());
+    assert_eq!(x.grad()?.unwrap().to_vec::<f64>()?, [4.0, 4.0]);
+    Ok(())
+}
+
+#[test]
+fn a15_one_saved_tensor_has_closures_of_its_own() -> Result<()> {
+    let (x, y) = (Tensor::from([2.0]).requiring_grad()?, Tensor::from([5.0]).requiring_grad()?);
+    let product = &x * &y;
+    let node = product.grad_fn()?.unwrap();
+    let pack = |tensor: &Tensor| tensor.to_vec::<f64>();
+    let unpack = |values: &Vec<f64>| Tensor::from_vec(vec![values[0] * 10.0], &[1]);
+    node.set_saved_hooks(0, pack, unpack)?;
+    assert_eq!(node.set_saved_hooks(0, pack, unpack).unwrap_err().kind(), ErrorKind::Autograd);
+    assert_eq!(node.set_saved_hooks(2, pack, unpack).unwrap_err().kind(), ErrorKind::Index);
+    product.sum()?.backward()?;
+    assert_eq!(x.grad()?.unwrap().to_vec::<f64>()?, [5.0]);
+    assert_eq!(y.grad()?.unwrap().to_vec::<f64>()?, [20.0]);
+    Ok(())
+}
+
+#[test]
+fn i6_a_view_names_its_base() -> Result<()> {
+    let x = Tensor::from([1.0, 2.0, 3.0, 4.0]);
+    let part = x.reshape(&[2, 2])?.select(0, 1)?;
+    part.fill_(9.0)?;
+    assert_eq!(part.base()?.unwrap().to_vec::<f64>()?, [1.0, 2.0, 9.0, 9.0]);
+    assert!(x.base()?.is_none() && part.detach()?.base()?.is_none());
+    Ok(())
+}
+
+#[test]
 fn a21_metadata_belongs_to_the_node() -> Result<()> {
     let y = leaf(&[2])?.exp()?;
     let node = y.grad_fn()?.unwrap();

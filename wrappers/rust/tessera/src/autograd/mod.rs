@@ -226,6 +226,18 @@ impl Tensor {
         Ok(value != 0)
     }
 
+    /// The tensor into whose memory autograd knows this view to look: not another view, but the one
+    /// that has the memory. `None` for a tensor with memory of its own, for integers and for what
+    /// `detach` gives.
+    pub fn base(&self) -> Result<Option<Tensor>> {
+        let mut base = null_mut();
+        // SAFETY: a valid handle; a success gives a new reference or null.
+        unsafe {
+            done(sys::tsr_tensor_base(self.raw(), &mut base))?;
+            Ok(Tensor::adopt_optional(base))
+        }
+    }
+
     /// The node that computed the tensor; `None` for a leaf.
     pub fn grad_fn(&self) -> Result<Option<Node>> {
         // SAFETY: a valid handle, a writable pointer.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Nodes of the graph, for inspection.
 
+use crate::arguments::{count, sparse_handles};
 use crate::error::{done, text};
 use crate::handle::handle;
 use crate::{Result, Tensor};
@@ -58,6 +59,39 @@ impl Node {
         unsafe {
             done(sys::tsr_node_variable(self.raw(), &mut leaf))?;
             Ok(Tensor::adopt_optional(leaf))
+        }
+    }
+
+    /// The derivative of this node alone: the gradients of the function's inputs for these of its
+    /// outputs. `None` stands for a gradient that is zero, or not needed. No hook of the node runs,
+    /// and what it saved is kept. The AccumulateGrad node of a leaf adds to its gradient.
+    ///
+    /// ```
+    /// # fn main() -> tessera::Result<()> {
+    /// let x = tessera::Tensor::from([3.0]).requiring_grad()?;
+    /// let square = x.square()?.grad_fn()?.unwrap();
+    /// let gradient = square.run(&[Some(&tessera::Tensor::from([1.0]))])?.remove(0).unwrap();
+    /// assert_eq!(gradient.to_vec::<f64>()?, [6.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn run(&self, grads: &[Option<&Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        let mut length = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_node_next_count(self.raw(), &mut length) })?;
+        let given = sparse_handles(grads);
+        let mut results = vec![null_mut(); length as usize];
+        // SAFETY: lists of valid or null handles with their lengths; a success gives new references
+        // or nulls.
+        unsafe {
+            done(sys::tsr_node_run(
+                self.raw(),
+                given.as_ptr(),
+                count(given.len()),
+                count(results.len()),
+                results.as_mut_ptr(),
+            ))?;
+            Ok(results.into_iter().map(|result| Tensor::adopt_optional(result)).collect())
         }
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Closures that decide how nodes save tensors: compressed, on another device, recomputed.
 
-use super::hooks::lent;
+use super::{hooks::lent, Node};
 use crate::error::{callback, done, drop_box};
 use crate::io::path_bytes;
 use crate::{Device, Result, Tensor};
@@ -16,6 +16,17 @@ type Closure<A, B> = Box<dyn Fn(&A) -> Result<B> + Send + Sync>;
 struct Hooks<P> {
     pack: Closure<Tensor, P>,
     unpack: Closure<P, Tensor>,
+}
+
+impl<P: Send + Sync + 'static> Hooks<P> {
+    fn table(&self) -> sys::tsr_saved_hooks_vtable {
+        sys::tsr_saved_hooks_vtable {
+            pack: Some(pack::<P>),
+            unpack: Some(unpack::<P>),
+            drop: Some(drop_box::<Hooks<P>>),
+            ..Default::default()
+        }
+    }
 }
 
 /// Ends [`saved_tensor_hooks`] on this thread when it is dropped. Guards end in reverse order.
@@ -93,15 +104,28 @@ pub fn saved_tensor_hooks<P: Send + Sync + 'static>(
     unpack_hook: impl Fn(&P) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Result<SavedHooksGuard> {
     let hooks = Hooks { pack: Box::new(pack_hook), unpack: Box::new(unpack_hook) };
-    let table = sys::tsr_saved_hooks_vtable {
-        pack: Some(pack::<P>),
-        unpack: Some(unpack::<P>),
-        drop: Some(drop_box::<Hooks<P>>),
-        ..Default::default()
-    };
+    let table = hooks.table();
     // SAFETY: the table has its size; the box is freed by its drop once, also when this fails.
     done(unsafe { sys::tsr_saved_hooks_push(&table, Box::into_raw(Box::new(hooks)).cast()) })?;
     Ok(SavedHooksGuard { _thread: PhantomData })
+}
+
+impl Node {
+    /// Keeps the result of `pack` in place of the saved tensor of this number (its place in
+    /// [`Node::saved`]), from now on, as [`saved_tensor_hooks`] does for all tensors. It must have no
+    /// closures yet.
+    pub fn set_saved_hooks<P: Send + Sync + 'static>(
+        &self,
+        index: usize,
+        pack_hook: impl Fn(&Tensor) -> Result<P> + Send + Sync + 'static,
+        unpack_hook: impl Fn(&P) -> Result<Tensor> + Send + Sync + 'static,
+    ) -> Result<()> {
+        let hooks = Hooks { pack: Box::new(pack_hook), unpack: Box::new(unpack_hook) };
+        let (table, index) = (hooks.table(), i64::try_from(index).unwrap_or(i64::MAX));
+        let user = Box::into_raw(Box::new(hooks)).cast();
+        // SAFETY: as in saved_tensor_hooks, with a valid handle.
+        done(unsafe { sys::tsr_node_saved_hooks_set(self.raw(), index, &table, user) })
+    }
 }
 
 fn pushed(status: i32) -> Result<SavedHooksGuard> {
