@@ -218,6 +218,19 @@ static int tpy_weaken_row(const tpy_row* row, tpy_value* values, tsr_tensor* mad
                     made);
 }
 
+/* The call of a row after tpy_weaken_row, which has made something of the operands. */
+static PyObject* tpy_call_weakened(PyTypeObject* type, const tpy_row* row, tpy_value* values,
+                                   tsr_tensor a, tsr_tensor b, tsr_tensor made) {
+  const tpy_binary call = strcmp(row->sig.name, "multiply") == 0 ? tsr_multiply
+                          : strcmp(row->sig.name, "divide") == 0 ? tsr_divide
+                                                                 : NULL;
+  PyObject* result = call != NULL && row->form != TPY_INPLACE && tpy_is_wide(a, b)
+                         ? tpy_operate_wide(call, a, b)
+                         : tpy_call_plain(type, row, values);
+  tsr_tensor_release(made);
+  return result;
+}
+
 static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
   tpy_value values[TPY_MAX_PARAMETERS + 2];
   tpy_frame frame;
@@ -239,7 +252,13 @@ static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
         row->plain && frame.numbers == 0 && (!row->has_out || slots[row->n_inputs] == NULL);
     PyTypeObject* type = tpy_class_of(slots, row->n_inputs);
     tsr_tensor made = NULL;
-    if (type == tpy.tensor || frame.numbers != 0 || tpy_weaken_row(row, values, &made)) {
+    if (type != tpy.tensor && frame.numbers == 0 && !tpy_weaken_row(row, values, &made)) {
+      result = NULL;
+    } else if (made != NULL && (common || (row->has_out && slots[row->n_inputs] == Py_None)) &&
+               tpy_is_tensor(slots[0]) && tpy_is_tensor(slots[1])) {
+      result =
+          tpy_call_weakened(type, row, values, tpy_handle(slots[0]), tpy_handle(slots[1]), made);
+    } else {
       result =
           common ? tpy_call_plain(type, row, values) : tpy_call(type, row, values, &frame, slots);
       tsr_tensor_release(made);
@@ -264,9 +283,8 @@ PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_
       if (type == tpy.tensor || row->quick == 1) return tpy_call_plain(type, row, values);
       tsr_tensor made;
       if (!tpy_weaken_row(row, values, &made)) return NULL;
-      PyObject* result = tpy_call_plain(type, row, values);
-      tsr_tensor_release(made);
-      return result;
+      if (made == NULL) return tpy_call_plain(type, row, values);
+      return tpy_call_weakened(type, row, values, tpy_handle(first), tpy_handle(last), made);
     }
   }
   PyObject* slots[TPY_MAX_PARAMETERS + 1];

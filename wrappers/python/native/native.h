@@ -399,6 +399,13 @@ PyObject* tpy_written(PyTypeObject* type, tsr_status status, tsr_tensor made, ts
  * the caller releases, else NULL. 0 with an exception set. */
 int tpy_weaken(tsr_tensor* a, tsr_tensor* b, tsr_tensor* made);
 
+/* In products and quotients of 16-bit floats a wider second operand without axes is not rounded, as
+ * in PyTorch; a first one is. Asked only after tpy_weaken has made something; the operands are
+ * those before it. */
+typedef tsr_status (*tpy_binary)(tsr_tensor, tsr_tensor, tsr_tensor*);
+int tpy_is_wide(tsr_tensor a, tsr_tensor b);
+PyObject* tpy_operate_wide(tpy_binary call, tsr_tensor a, tsr_tensor b);
+
 /* ---- operators.c: + - * / and their kind ---- */
 
 typedef tsr_status (*tpy_right)(tsr_tensor, const tsr_number*, tsr_tensor*);

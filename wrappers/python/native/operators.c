@@ -48,6 +48,11 @@ PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b) {
 PyObject* tpy_operate_weak(const tpy_operator* op, PyObject* a, PyObject* b) {
   tsr_tensor x = tpy_handle(a), y = tpy_handle(b), out = NULL, made;
   if (!tpy_weaken(&x, &y, &made)) return NULL;
+  const int scales = op->tensors == tsr_multiply || op->tensors == tsr_divide;
+  if (made != NULL && scales && tpy_is_wide(tpy_handle(a), tpy_handle(b))) {
+    tsr_tensor_release(made);
+    return tpy_operate_wide(op->tensors, tpy_handle(a), tpy_handle(b));
+  }
   tsr_status status;
   TPY_CALL(status, op->tensors(x, y, &out));
   PyObject* result = tpy_result_as(tpy.dialect, status, out);

@@ -18,6 +18,38 @@ static int tpy_category(tsr_dtype dtype) {
   }
 }
 
+static int tpy_is_half(tsr_dtype dtype) {
+  return dtype == TSR_FLOAT16 || dtype == TSR_BFLOAT16;
+}
+
+int tpy_is_wide(tsr_tensor a, tsr_tensor b) {
+  tsr_info first = {sizeof first}, second = {sizeof second};
+  if (tsr_tensor_info(a, &first) != TSR_OK || tsr_tensor_info(b, &second) != TSR_OK) return 0;
+  return second.ndim == 0 && tpy_is_half(first.dtype) &&
+         (second.dtype == TSR_FLOAT32 || second.dtype == TSR_FLOAT64);
+}
+
+static tsr_status tpy_compute_wide(tpy_binary call, tsr_tensor a, tsr_tensor b, tsr_tensor* out) {
+  tsr_info info = {sizeof info};
+  tsr_tensor x = NULL, y = NULL, made = NULL;
+  tsr_status status = tsr_tensor_info(a, &info);
+  if (status == TSR_OK) status = tsr_astype(a, TSR_FLOAT32, 0, &x);
+  if (status == TSR_OK) status = tsr_astype(b, TSR_FLOAT32, 0, &y);
+  if (status == TSR_OK) status = call(x, y, &made);
+  if (status == TSR_OK) status = tsr_astype(made, info.dtype, 0, out);
+  tsr_tensor_release(x);
+  tsr_tensor_release(y);
+  tsr_tensor_release(made);
+  return status;
+}
+
+PyObject* tpy_operate_wide(tpy_binary call, tsr_tensor a, tsr_tensor b) {
+  tsr_tensor out = NULL;
+  tsr_status status;
+  TPY_CALL(status, tpy_compute_wide(call, a, b, &out));
+  return tpy_result_as(tpy.dialect, status, out);
+}
+
 int tpy_weaken(tsr_tensor* a, tsr_tensor* b, tsr_tensor* made) {
   tsr_info first = {sizeof first}, second = {sizeof second};
   *made = NULL;
