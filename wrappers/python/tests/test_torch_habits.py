@@ -244,3 +244,169 @@ def test_a_differentiable_optimizer_has_a_state_dict_and_refuses_to_write_a_leaf
         torch.optim.SGD([leaf], lr=0.1, differentiable=True).step()
     with pytest.raises(ValueError, match="non-leaf"):
         torch.optim.SGD([start.clone()], lr=0.1)
+
+
+# ---- layers and containers ----
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_running_statistics_have_the_dtype_of_the_layer(dtype: Any) -> None:
+    model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    model.to(dtype)
+    assert [buffer.dtype for buffer in model.buffers()] == [dtype, dtype, torch.int64]
+    assert model(torch.ones(4, 2, dtype=dtype)).dtype is dtype and model.eval()(torch.ones(4, 2, dtype=dtype)).dtype is dtype
+    assert model.float()[1].running_mean.dtype is torch.float32
+    plain = ts.nn.BatchNorm1d(3).half()
+    assert plain.running_mean.dtype is ts.float32
+
+
+def test_parts_of_containers_are_of_torchs_classes() -> None:
+    class Steps(nn.Sequential):
+        pass
+
+    layers = nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Tanh()])
+    assert type(layers[:2]) is nn.ModuleList and repr(layers[:2]) == "ModuleList(\n  (0-1): 2 x ReLU()\n)"
+    assert type(Steps(nn.ReLU(), nn.Tanh())[1:]) is Steps and type(nn.Sequential(nn.ReLU())[:1]) is nn.Sequential
+    assert type(Steps(nn.ReLU()) + nn.Sequential(nn.Tanh())) is nn.Sequential
+    assert type(ts.nn.Sequential(ts.nn.ReLU()) + ts.nn.Sequential()) is ts.nn.Sequential
+
+
+def test_losses_are_of_the_class_of_pytorchs_file() -> None:
+    base = nn.modules.loss._Loss
+    assert isinstance(nn.MSELoss(), base) and not isinstance(nn.ReLU(), base)
+    assert issubclass(type("Own", (base,), {}), base) and not issubclass(nn.MSELoss, nn.modules.loss._WeightedLoss)
+
+
+def test_a_softmax_without_an_axis_warns() -> None:
+    with pytest.warns(UserWarning, match="Implicit dimension choice"):
+        assert nn.functional.softmax(torch.zeros(2)).tolist() == [0.5, 0.5]
+
+
+def test_a_scaler_that_is_off_gives_the_loss_itself() -> None:
+    loss = torch.ones(1)
+    assert torch.amp.GradScaler("cpu", enabled=False).scale(loss) is loss
+
+
+# ---- optimizers and loaders ----
+
+
+def test_states_of_schedules_have_pytorchs_keys() -> None:
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1, momentum=0.9)
+    schedules = torch.optim.lr_scheduler
+    common = {"base_lrs", "last_epoch", "_step_count", "_is_initial", "_get_lr_called_within_step", "_last_lr"}
+    assert set(schedules.StepLR(optimizer, 3).state_dict()) == common | {"step_size", "gamma"}
+    assert set(schedules.CosineAnnealingLR(optimizer, 3).state_dict()) == common | {"T_max", "eta_min"}
+    assert {"default_min_lr", "mode_worse"} < set(schedules.ReduceLROnPlateau(optimizer).state_dict())
+    assert schedules.OneCycleLR(optimizer, 0.1, 10).state_dict()["use_beta1"] is False
+
+
+def test_a_schedule_of_a_program_sees_that_step_calls_it() -> None:
+    seen: list[Any] = []
+
+    class Own(torch.optim.lr_scheduler.LRScheduler):
+        def get_lr(self) -> Any:
+            seen.append((self._get_lr_called_within_step, self._is_initial))
+            return self.base_lrs
+
+    schedule = Own(torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1))
+    schedule.optimizer.step()
+    schedule.step()
+    schedule.get_lr()
+    assert seen == [(True, True), (True, False), (False, False)]
+
+
+def test_what_a_loader_was_made_of_stays() -> None:
+    loader = torch.utils.data.DataLoader([1, 2, 3], batch_size=2)
+    for name in ("batch_size", "dataset", "sampler", "batch_sampler", "drop_last"):
+        with pytest.raises(ValueError, match=f"{name} attribute should not be set after DataLoader is initialized"):
+            setattr(loader, name, None)
+    loader.collate_fn = sum
+    assert list(loader) == [3, 3]
+
+
+# ---- devices, texts, classes ----
+
+
+def test_the_cpu_has_no_number() -> None:
+    assert torch.device("cpu").index is None and torch.device("cpu", 0) == torch.device("cpu:0") == torch.device("cpu")
+    assert torch.device("cuda", 1).index == 1 and torch.ones(1).device.index is None
+
+
+def test_the_default_dtype_is_not_printed() -> None:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert repr(torch.ones(1)) == "tensor([1.])" and repr(torch.ones(1) * 1j) == "tensor([0.+1.j])"
+        assert repr(torch.ones(1).float()).startswith("tensor([1.], dtype=") and "dtype" in repr(torch.zeros(0).float())
+    finally:
+        torch.set_default_dtype(before)
+    assert repr(torch.ones(1)) == "tensor([1.])" and "float64" in repr(torch.ones(1).double())
+
+
+def test_classes_print_as_pytorchs_in_programs_that_import_torch() -> None:
+    program = "import pickle, torch; x = torch.nn.Parameter(torch.ones(1)); print(type(x), type(x.data), type(x.shape))"
+    assert under_tessera(f"{program}; print([type(y) is type(z) for z in (x, x.shape) for y in [pickle.loads(pickle.dumps(z))]])") == [
+        "<class 'torch.nn.parameter.Parameter'> <class 'torch.Tensor'> <class 'torch.Size'>", "[True, True]",
+    ]  # fmt: skip
+
+
+def test_a_class_that_derives_from_tensor_makes_its_own() -> None:
+    class Own(torch.Tensor):
+        pass
+
+    assert type(Own([1.0, 2.0])) is Own and Own(2, 3).shape == (2, 3) and type(torch.Tensor(2)) is torch.Tensor
+
+
+# ---- transforms ----
+
+
+def test_vmap_over_no_axis_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="axis 0 is out of range for an input of 0 axes"):
+        torch.vmap(torch.sin)(torch.tensor(1.0))
+
+
+def test_detach_in_place_detaches_the_innermost_transform_alone() -> None:
+    def f(x: Any) -> Any:
+        z = (x * x).detach_()
+        return (2 * x * z * x).sum()
+
+    x = torch.tensor([1.0, 2.0])
+    func = torch.func
+    wanted = [[12.0, 0.0], [0.0, 48.0]]
+    assert func.hessian(f)(x).tolist() == func.jacrev(func.jacfwd(f))(x).tolist() == func.jacfwd(func.jacfwd(f))(x).tolist() == wanted
+    assert func.grad(f)(x).tolist() == [4.0, 32.0] and func.jvp(f, (x,), (torch.ones(2),))[1].item() == 36.0
+
+
+# ---- programs ----
+
+# What PyTorch 2.15 gives.
+EXPERTS: dict[str, Any] = {
+    "chosen": [[1, 2], [1, 2], [0, 2], [0, 2]],
+    "first": [-0.967805, -0.934071, -0.867011],
+    "grad": [-0.170665, -0.259736, -0.348808, -0.066616, -0.044446, -0.022276, 0.237281, 0.304182, 0.371084],
+}
+TURNED = [-0.767801, 0.148496, 0.603203, 1.142614]
+
+
+def test_a_mixture_of_experts() -> None:
+    tokens = torch.linspace(-1, 1, 12).view(4, 3)
+    gate = torch.sin(torch.arange(9.0)).view(3, 3).requires_grad_()
+    weights, chosen = (tokens @ gate.T).softmax(-1).topk(2, -1)
+    weights = weights / weights.sum(-1, keepdim=True)
+    mixed = torch.zeros_like(tokens)
+    for expert in range(3):
+        row, place = torch.where(chosen == expert)
+        if row.numel():
+            mixed.index_add_(0, row, torch.tanh(tokens[row] * (expert + 1)) * weights[row, place, None])
+    mixed.sum().backward()
+    assert chosen.tolist() == EXPERTS["chosen"] and mixed[0].tolist() == pytest.approx(EXPERTS["first"], abs=1e-5)
+    assert gate.grad.flatten().tolist() == pytest.approx(EXPERTS["grad"], abs=1e-5)
+
+
+def test_rotary_positions_by_complex_numbers() -> None:
+    x = torch.linspace(-1, 1, 12).view(3, 4)
+    speeds = 1.0 / 100.0 ** (torch.arange(0, 4, 2).float() / 4)
+    turns = torch.polar(torch.ones(3, 2), torch.outer(torch.arange(3.0), speeds))
+    turned = torch.view_as_real(torch.view_as_complex(x.reshape(3, 2, 2)) * turns).flatten(1)
+    assert turned[2].tolist() == pytest.approx(TURNED, abs=1e-6)
+    assert torch.allclose(turned.norm(dim=1), x.norm(dim=1))

@@ -166,7 +166,7 @@ def test_the_modules_of_autograd_can_be_imported() -> None:
 
     assert (Function, FunctionCtx) == (torch.autograd.Function, torch.autograd.FunctionCtx)
     assert torch.autograd.function.once_differentiable is once_differentiable
-    assert (no_grad, inference_mode) == (torch.no_grad, torch.inference_mode) and Variable is torch.Tensor
+    assert (no_grad, inference_mode) == (torch.no_grad, torch.inference_mode) and Variable is torch.autograd.Variable
 
 
 # ---- detach ----

@@ -258,7 +258,7 @@ def test_new_tensors_of_a_sample_can_be_written() -> None:
     "call, kind, text",
     [
         (lambda x: vmap(lambda a, b: a)(x, x[:2]), ts.ShapeError, "inputs of one batch size, got 3 and 2"),
-        (lambda x: vmap(lambda a: a, in_dims=2)(x), ts.OutOfRangeError, "in_dims: axis 2 is out of range"),
+        (lambda x: vmap(lambda a: a, in_dims=2)(x), ts.InvalidValueError, "in_dims: axis 2 is out of range"),
         (lambda x: vmap(lambda a: a, in_dims=(0, 0))(x), ts.InvalidValueError, "in_dims: expected 1 entries"),
         (lambda x: vmap(lambda a: a, in_dims="0")(x), ts.ArgumentTypeError, "in_dims: expected an int"),
         (lambda x: vmap(lambda a: a, in_dims=((0, 1),))(x), ts.InvalidValueError, "in_dims: expected the structure"),

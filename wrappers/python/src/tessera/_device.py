@@ -23,14 +23,14 @@ class Device(DeviceBase):
     As a context manager it is the thread's default device during the block.
     """
 
-    __slots__ = ("index", "type")
+    __slots__ = ("_number", "type")
 
     def __init__(
         self, name: Device | str | int | None = None, index: int | None = None, *, type: str | None = None, device: Any = None
     ) -> None:
         given: Any = next((one for one in (name, type, device) if one is not None), None)
         if index is None and isinstance(given, Device):
-            given, index = given.type, given.index
+            given, index = given.type, given._number
         if index is None and isinstance(given, int) and not isinstance(given, bool):
             given, index = "cuda", given
         if not isinstance(given, str):
@@ -41,7 +41,12 @@ class Device(DeviceBase):
         if kind not in TYPES or (number and (index is not None or not number.isdigit())):
             raise DeviceError(f"expected a device such as 'cpu' or 'cuda:0', got {given!r}")
         self.type: str = kind
-        self.index: int = int(number) if number else (index or 0)
+        self._number: int = int(number) if number else (index or 0)
+
+    @property
+    def index(self) -> int | None:
+        """The number of the device among those of its type; None for the CPU, which is the only one."""
+        return None if self.type == "cpu" else self._number
 
     def __repr__(self) -> str:
         if DType.prefix != "torch":
@@ -55,13 +60,13 @@ class Device(DeviceBase):
         """Equality with an object that is not the same one."""
         if isinstance(other, str):
             return str(self) == other
-        return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
+        return isinstance(other, Device) and (self.type, self._number) == (other.type, other._number)
 
     def __hash__(self) -> int:
-        return hash((self.type, self.index))
+        return hash((self.type, self._number))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Device, (self.type, self.index))
+        return (Device, (self.type, self._number))
 
     def __enter__(self) -> Device:
         before = set_default_device(self)
@@ -95,7 +100,7 @@ def device_of(given: Any) -> Device:
 
 def device_pair(given: Any) -> tuple[int, int]:
     device = device_of(given)
-    return device.code, device.index
+    return device.code, device._number
 
 
 def get_default_device() -> Device:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._dtypes import bfloat16, bool_, complex64, float32, int64
+from ._dtypes import bfloat16, bool_, complex64, complex128, float32, float64, get_default_dtype, int64
 from ._errors import ArgumentTypeError, as_int
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ def _remarks(tensor: Tensor) -> list[str]:
     parts, empty = [], tensor.numel() == 0
     if empty and tensor.shape != (0,):
         parts.append(f"size={tuple(tensor.shape)}")
-    if tensor.dtype not in ((float32,) if empty else (float32, int64, bool_, complex64)):
+    real = get_default_dtype()
+    if tensor.dtype not in ((real,) if empty else (real, int64, bool_, complex128 if real is float64 else complex64)):
         parts.append(f"dtype={tensor.dtype!r}")
     if tensor.device.type != "cpu":
         parts.append(f"device='{tensor.device}'")

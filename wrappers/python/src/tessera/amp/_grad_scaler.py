@@ -86,7 +86,9 @@ class GradScaler:
     # ---- an iteration ----
 
     def scale(self, outputs: Any) -> Any:
-        """The loss times the scale; of a list or tuple, every tensor in it."""
+        """The loss times the scale; of a list or tuple, every tensor in it. A scaler that is not enabled gives its argument."""
+        if not self.is_enabled():
+            return outputs
         if isinstance(outputs, TensorBase):
             return made("tsr_tensor", lib.tsr_grad_scaler_scale, self._handle, handle(outputs))  # type: ignore[arg-type]
         if isinstance(outputs, Iterable):

@@ -289,7 +289,7 @@ def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any,
     for leaf in leaves:
         _differentiable("jvp", leaf, "the primals")
     vectors = _same_form("jvp", tuple(tangents), leaves, spec, "tangents for the primals")
-    with forward_ad.dual_level():
+    with forward_ad.dual_level(), _levels.pushed():
         duals = [
             _like(forward_ad.make_dual(lowered(leaf, levels), lowered(vector, levels)), leaf)
             for leaf, vector in zip(leaves, vectors)
@@ -317,6 +317,11 @@ def _parts(output: Any) -> tuple[Any, Any]:
     tangent = _ops.zeros_like(_ops.detach(below)) if tangent is None else _like(tangent, below)
     levels = tuple(reversed(around))
     return lifted(_like(primal, below), levels), lifted(tangent, levels)
+
+
+def primal(tensor: Any) -> Any:
+    """A tensor without its tangent at the innermost level of forward mode."""
+    return _parts(tensor)[0]
 
 
 def _with_aux(name: str, result: Any) -> tuple[Any, Any]:

@@ -29,6 +29,7 @@ class _State(threading.local):
         self.stack: list[Level] = []
         self.visible = 0  # how many of them random functions look at
         self.gradients = 0  # transforms around that differentiate what runs now
+        self.forward: list[bool] = []  # of each transform around that differentiates, whether it does in forward mode
 
 
 _state = _State()
@@ -93,7 +94,24 @@ def differentiating() -> bool:
 def differentiated() -> Iterator[None]:
     """Code whose results are differentiated: gradients inside must be recorded, too."""
     _state.gradients += 1
+    _state.forward.append(False)
     try:
         yield
     finally:
+        _state.forward.pop()
         _state.gradients -= 1
+
+
+@contextmanager
+def pushed() -> Iterator[None]:
+    """Code through which forward mode goes."""
+    _state.forward.append(True)
+    try:
+        yield
+    finally:
+        _state.forward.pop()
+
+
+def innermost_is_forward() -> bool | None:
+    """Whether the innermost transform that differentiates what runs now does so in forward mode; None if there is none."""
+    return _state.forward[-1] if _state.forward else None

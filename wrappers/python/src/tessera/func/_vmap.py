@@ -76,7 +76,7 @@ def _batch_size(leaves: list[Any], axes: list[Any]) -> int:
             )
         rank = leaf.ndim
         if not -rank <= axis < rank:
-            raise OutOfRangeError(f"vmap(): in_dims: axis {axis} is out of range for an input of {rank} axes")
+            raise InvalidValueError(f"vmap(): in_dims: axis {axis} is out of range for an input of {rank} axes")
         found = int(leaf.shape[axis])
         if size is None:
             size = found

@@ -100,10 +100,13 @@ class Sequential(_Listed):
         return input
 
     def __add__(self, other: Sequential) -> Sequential:
-        return Sequential(*self, *other)
+        # The class of these containers, not one that a program derives from it.
+        kind: Any = next(cls for cls in type(self).__mro__ if cls.__name__ == "Sequential")
+        joined: Sequential = kind(*self, *other)
+        return joined
 
     def _of(self, modules: dict[str, Module]) -> Sequential:
-        return Sequential(modules)
+        return type(self)(modules)
 
 
 class ModuleList(_Listed):
@@ -120,7 +123,7 @@ class ModuleList(_Listed):
         return self.extend(modules)
 
     def _of(self, modules: dict[str, Module]) -> ModuleList:
-        return ModuleList(modules.values())
+        return type(self)(modules.values())
 
 
 class ModuleDict(Module):

@@ -21,6 +21,7 @@ class _Lazy(Module):
 
     _layer: ClassVar[Any]
     _features: ClassVar[str]  # the attribute that holds the number; 0 before the first call
+    _statistics_of_features = ("running_mean", "running_var")
     _batched: ClassVar[int]  # the axes of a batch; the features are the axis after the samples
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -37,15 +38,33 @@ class _Lazy(Module):
         axis = 1 if input.ndim >= self._batched else 0
         if input.ndim <= axis:
             raise ShapeError(f"{type(self).__name__}: expected an axis of features, got shape {input.shape}")
+        self._complete_with(input.shape[axis if self._batched else -1], input.device)
+
+    def _complete_for(self, shapes: dict[str, tuple[int, ...]]) -> bool:
+        """Completes the layer for a state with tensors of these shapes, if they tell the number of features."""
+        known = shapes.get("weight" if "weight" in shapes else "running_mean")
+        if known is None or getattr(self, self._features) != 0:
+            return False
+        self._complete_with(self._count(known), None)
+        return True
+
+    def _count(self, shape: tuple[int, ...]) -> int:
+        """The number of features of a layer whose weight has this shape."""
+        if "Transpose" in self._layer.__name__ or len(shape) == 1:
+            return shape[0]
+        return shape[1] * int(getattr(self, "groups", 1))
+
+    def _complete_with(self, features: int, device: Any) -> None:
         args, kwargs = self._arguments
-        full = self._layer(input.shape[axis if self._batched else -1], *args, **kwargs)
-        full.to(device=input.device)
+        full = self._layer(features, *args, **kwargs)
+        full.to(device=device)
         with no_grad():
             for name, parameter in full.named_parameters():
                 own = getattr(self, name)
                 own.data = parameter.detach().astype(own.dtype)
         for name, buffer in full.named_buffers():
-            setattr(self, name, buffer.astype(getattr(self, name).dtype))
+            own = getattr(self, name)
+            setattr(self, name, buffer.to(dtype=own.dtype, device=own.device if device is None else None))
         setattr(self, self._features, getattr(full, self._features))
 
 

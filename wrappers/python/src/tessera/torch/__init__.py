@@ -185,7 +185,9 @@ def _copies(results: Any) -> Any:
     return results.clone() if results.is_contiguous() else results.contiguous()
 
 
-_ON_DEMAND = frozenset(["compiler", "hub", "jit", "masked", "multiprocessing", "serialization", "testing", "types"])  # when asked for
+_ON_DEMAND = frozenset(
+    ["compiler", "functional", "hub", "jit", "masked", "multiprocessing", "overrides", "serialization", "testing", "types"]
+)  # imported when they are asked for
 
 
 def __getattr__(name: str) -> Any:

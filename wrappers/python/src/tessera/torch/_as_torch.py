@@ -32,7 +32,7 @@ _FILES = {
     "distributions": distributions.FILES,
     "jit": "_async _freeze _script _trace annotations frontend",
     "multiprocessing": "pool queue reductions spawn",
-    "nn": "common_types grad parameter",
+    "nn": "common_types",
     "nn.attention": "bias flex_attention",
     "nn.modules": "_functions activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm lazy "
     "linear linear_cross_entropy linear_cross_entropy_options loss module normalization padding pixelshuffle pooling rnn "
@@ -103,6 +103,9 @@ def install() -> None:
     sys.modules["torch"] = tessera.torch
     sys.meta_path.insert(0, _Finder())
     _dtypes.DType.prefix = "torch"  # how dtypes print
+    # How classes print.
+    tessera.torch.Tensor.__module__ = tessera.torch.Size.__module__ = "torch"
+    tessera.torch.nn.Parameter.__module__ = "torch.nn.parameter"
     # What a process that is spawned reads before it imports the program.
     preparation: Any = spawn.get_preparation_data
     spawn.get_preparation_data = lambda name: {"torch": _Installed(), **preparation(name)}

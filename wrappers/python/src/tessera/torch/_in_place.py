@@ -13,6 +13,7 @@ from .._errors import AutogradError
 from .._modes import enable_grad
 from ..capi import lib
 from ..func._batched import Batched
+from ..func._levels import innermost_is_forward
 
 
 def _become(input: Any, tensor: Any) -> None:
@@ -68,8 +69,20 @@ def detached(input: Any) -> Any:
         raise AutogradError("detach_(): a view cannot be detached in place; use detach()")
     if input.is_leaf and (input.requires_grad or lib.tsr_forward_level() < 0):
         return input.requires_grad_(False)
-    _become(input, constant(input))
+    _become(input, _bare(input))
     return input
+
+
+def _bare(input: Any) -> Any:
+    """The tensor without what the innermost transform of torch.func follows, or without all of it outside."""
+    forward = innermost_is_forward()
+    if forward is None:
+        return constant(input)
+    if not forward:
+        return TensorBase.detach(input)
+    from ..func._grad import primal  # which imports much that few programs need
+
+    return primal(input)
 
 
 def compared_here(compare: Any, input: Any, other: Any) -> Any:

@@ -65,7 +65,8 @@ class Tensor(_plain.Tensor):
     def __new__(cls, *args: Any, **options: Any) -> Any:
         if len(args) == 1 and not options and isinstance(args[0], TensorBase):
             return super().__new__(cls, args[0])
-        return legacy(get_default_dtype(), *args, **options)
+        made = legacy(get_default_dtype(), *args, **options)
+        return made if cls is Tensor else super().__new__(cls, made)
 
     def __repr__(self) -> str:
         return _repr.representation(self).replace("dtype=tessera.", "dtype=torch.")
@@ -138,6 +139,10 @@ class Tensor(_plain.Tensor):
 
     def _is_view(self) -> bool:
         return bool(self._view)
+
+    @property
+    def _base(self) -> Any:
+        return self.base
 
     is_sparse = is_quantized = is_meta = is_mps = is_nested = is_xla = is_xpu = property(lambda self: False)
     is_sparse_csr = is_mkldnn = is_mtia = is_vulkan = is_ipu = is_maia = is_sparse
@@ -276,8 +281,12 @@ class Node(_nodes.Node):
     def saved_tensors(self) -> tuple[Any, ...]:
         return tuple(retyped(super().saved_tensors))
 
+    def __call__(self, *gradients: Any) -> Any:
+        return retyped(super().__call__(*gradients))
+
     def __getattr__(self, name: str) -> Any:
-        return retyped(super().__getattr__(name))
+        found = super().__getattr__(name)
+        return _saved(found) if name.startswith("_raw_saved_") else retyped(found)
 
     def _sequence_nr(self) -> int:
         return self.sequence_nr
@@ -289,6 +298,22 @@ class Node(_nodes.Node):
 
 
 _NODES: dict[str, type[Node]] = {}
+
+
+class SavedTensor(_nodes.SavedTensor):
+    """One of the tensors that a node saved, whose pack hook gets a tensor of this module's class."""
+
+    __slots__ = ()
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        super().register_hooks(with_tensors(pack_hook) if callable(pack_hook) else pack_hook, unpack_hook)
+
+
+def _saved(found: Any) -> Any:
+    if isinstance(found, tuple):
+        return tuple(map(_saved, found))
+    found.__class__ = SavedTensor
+    return found
 
 
 def legacy(dtype: DType, *args: Any, device: Any = None, **options: Any) -> Any:

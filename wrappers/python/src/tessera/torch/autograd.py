@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 import types
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,7 +36,33 @@ __all__ = [
     "gradgradcheck", "graph", "inference_mode", "no_grad", "once_differentiable", "profiler", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
 
-Variable = Tensor
+
+
+class _VariableMeta(type):
+    """isinstance() knows every tensor; a call makes one that shares the memory of its argument."""
+
+    def __instancecheck__(cls, given: Any) -> bool:
+        return isinstance(given, TensorBase)
+
+    def __subclasscheck__(cls, given: type) -> bool:
+        return issubclass(given, TensorBase)
+
+    def __call__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:
+        if volatile is not None:
+            warnings.warn("volatile has no effect: use torch.no_grad()", UserWarning, stacklevel=2)
+        if data is None:
+            return Tensor().requires_grad_(requires_grad)
+        if not isinstance(data, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        return Tensor.detach(data).requires_grad_(requires_grad)
+
+
+class Variable(metaclass=_VariableMeta):
+    """A tensor, as programs for the first versions of PyTorch make one."""
+
+    _execution_engine = types.SimpleNamespace(queue_callback=graph.queue_callback)
+
+
 for _name, _module in (("forward_ad", forward_ad), ("functional", functional), ("graph", graph), ("profiler", profiler)):
     sys.modules[f"{__name__}.{_name}"] = _module  # this module is no package, and programs import those
 

@@ -60,7 +60,7 @@ def _place(given: Any) -> Device:
 
 def current_device() -> int:
     default = _device.get_default_device()
-    return default.index if default.type == "cuda" else 0
+    return default._number if default.type == "cuda" else 0
 
 
 def device(given: Any) -> Device:
@@ -121,7 +121,7 @@ def init() -> None:
 
 
 def get_device_properties(device: Any = None) -> Any:
-    return _driver.properties(_place(device).index)
+    return _driver.properties(_place(device)._number)
 
 
 def get_device_name(device: Any = None) -> str:

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _ops
 from .._core import TensorBase
-from .._dtypes import DType, promote_types
+from .._dtypes import ALL, DType, promote_types
 from .._interop import asarray
+from ._limits import finfo
+from ._tensor import like_format, retyped
 
 _TOLERANCES = {
     "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
@@ -106,4 +109,45 @@ def assert_allclose(
     )
 
 
-__all__ = ["assert_allclose", "assert_close"]
+def make_tensor(
+    *shape: Any, dtype: DType, device: Any, low: float | None = None, high: float | None = None, requires_grad: bool = False,
+    noncontiguous: bool = False, exclude_zero: bool = False, memory_format: Any = None,
+) -> Any:
+    """A tensor of random numbers from [low, high), by default [-9, 9), of integers [-9, 10) or [0, 10).
+
+    `exclude_zero` puts the smallest number above 0, or True, in the place of 0; `noncontiguous` leaves gaps between elements.
+    """
+    sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise ValueError(f"make_tensor(): requires_grad: expected a floating or complex dtype, got {dtype!r}")
+    if noncontiguous and memory_format is not None:
+        raise ValueError("make_tensor(): expected noncontiguous or a memory_format, got both")
+    gaps = noncontiguous and 0 not in sizes and bool(sizes)
+    drawn = _drawn((*sizes[:-1], 2 * sizes[-1]) if gaps else sizes, dtype, device, *_ends(dtype, low, high))
+    made = drawn[..., ::2] if gaps else drawn
+    if exclude_zero:
+        least = finfo(dtype).tiny if dtype.is_floating_point or dtype.is_complex else 1
+        made[made == 0] = least
+    made = made if memory_format is None else like_format(made, memory_format)
+    return retyped(made).requires_grad_(requires_grad)
+
+
+def _ends(dtype: DType, low: float | None, high: float | None) -> tuple[float, float]:
+    kind = dtype.name.rstrip("0123456789")
+    least, most = {"bool": (0, 2), "uint": (0, 10), "int": (-9, 10)}.get(kind, (-9, 9))
+    first, last = least if low is None else low, most if high is None else high
+    if not first < last:
+        raise ValueError(f"make_tensor(): expected low < high, got {first} and {last}")
+    return first, last
+
+
+def _drawn(sizes: tuple[int, ...], dtype: DType, device: Any, low: float, high: float) -> Any:
+    if dtype.is_complex:
+        part = ALL["float32" if dtype.name == "complex64" else "float64"]
+        return _ops.complex(_drawn(sizes, part, device, low, high), _drawn(sizes, part, device, low, high))
+    if dtype.is_floating_point:
+        return _ops.rand(sizes, dtype=dtype, device=device) * (high - low) + low
+    return _ops.astype(_ops.randint(math.ceil(low), math.ceil(high), sizes, device=device), dtype)
+
+
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]

@@ -35,7 +35,11 @@ class LRScheduler:
 
     def _initial_step(self) -> None:
         self._step_count = 0
+        # Classes of programs look at these, and states have them: whether this is the constructor's step, and whether
+        # step() calls get_lr().
+        self._is_initial, self._get_lr_called_within_step = True, False
         self.step()
+        self._is_initial = False
 
     @property
     def _begins(self) -> bool:
@@ -65,13 +69,17 @@ class LRScheduler:
         if self._step_count == 1:
             self._warn_of_order()
         self._step_count += 1
-        if epoch is None:
-            self.last_epoch += 1
-            rates = self.get_lr()
-        else:
-            self.last_epoch = epoch
-            closed = getattr(self, "_closed_form", None)
-            rates = self.get_lr() if closed is None else [closed(base) for base in self.base_lrs]
+        self._get_lr_called_within_step = True
+        try:
+            if epoch is None:
+                self.last_epoch += 1
+                rates = self.get_lr()
+            else:
+                self.last_epoch = epoch
+                closed = getattr(self, "_closed_form", None)
+                rates = self.get_lr() if closed is None else [closed(base) for base in self.base_lrs]
+        finally:
+            self._get_lr_called_within_step = False
         self._set(rates)
 
     def _set(self, rates: list[float]) -> None:
@@ -85,7 +93,7 @@ class LRScheduler:
             print(f"{type(self).__name__}: step {self.last_epoch if epoch is None else epoch}: group {group}: lr {lr:.4e}")
 
     def state_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("optimizer", "verbose")}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.__dict__.update(state_dict)

@@ -34,12 +34,14 @@ class ReduceLROnPlateau:
         self.mode, self.factor, self.patience, self.threshold = mode, factor, patience, threshold
         self.threshold_mode, self.cooldown, self.eps, self.verbose = threshold_mode, cooldown, eps, verbose
         self.min_lrs = for_groups(optimizer, min_lr, "min_lr")
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
+        self.mode_worse = math.inf if mode == "min" else -math.inf
         self.last_epoch = 0
         self._last_lr: list[float] = [group["lr"] for group in optimizer.param_groups]
         self._reset()
 
     def _reset(self) -> None:
-        self.best = math.inf if self.mode == "min" else -math.inf
+        self.best = self.mode_worse
         self.cooldown_counter = self.num_bad_epochs = 0
 
     @property
@@ -80,7 +82,7 @@ class ReduceLROnPlateau:
         return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("optimizer", "verbose")}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.__dict__.update(state_dict)

@@ -193,6 +193,8 @@ class OneCycleLR(_Momentum):
         self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._check_momentum()
+        if cycle_momentum:
+            self.use_beta1 = "betas" in optimizer.defaults
         if last_epoch == -1:
             low = for_groups(optimizer, base_momentum, "base_momentum")
             high = for_groups(optimizer, max_momentum, "max_momentum")

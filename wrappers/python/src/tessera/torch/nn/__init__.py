@@ -19,7 +19,7 @@ from ..._dtypes import float32, get_default_dtype
 from .. import _adapters, _rows
 from .._names import NAMES as _NAMES
 from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
-from . import _layers, functional, init, parallel, utils
+from . import _layers, functional, init, parallel, parameter, utils
 from ._module import Buffer, Module, Parameter
 from ._recurrent import BASES as _BASES, RNNBase, RNNCellBase
 from .parallel import DataParallel
@@ -252,12 +252,13 @@ def _adapted(name: str) -> Any:
         body["forward"] = _broadcasting(plain, _PAIRS[name])
     if name in _IN_PLACE:
         body["forward"] = _writing(plain, _IN_PLACE[name])
-    if name in TEXTS:
-        body["extra_repr"] = _printer(TEXTS[name], layer)
+    if (known := name.removeprefix("Lazy")) in TEXTS:
+        body["extra_repr"] = _printer(TEXTS[known], layer if known == name else _Layer(known, getattr(_nn, known)))
     if name in _layers.CALLS:
         body["forward"] = _layers.checked(body.get("forward", plain.forward), _layers.CALLS[name])
     if name.startswith("Lazy"):
         body["forward"] = _layers.becoming(plain, name, _class, _completed)
+        body.update(_settle=parameter.begin, has_uninitialized_params=parameter.has_uninitialized)
         body["cls_to_become"] = property(lambda self: _class(name.removeprefix("Lazy")))
     body.update(_layers.MEMBERS.get(name, {}))
     if "Conv" in name:
@@ -289,7 +290,7 @@ _OWN = ("LinearCrossEntropyLoss", "LinearCrossEntropyOptions")
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    if name in ("attention", "modules"):  # imported when they are asked for
+    if name in ("attention", "grad", "modules"):  # imported when they are asked for
         return importlib.import_module(f"{__name__}.{name}")
     if name in _OWN:
         return getattr(importlib.import_module(f"{__name__}._linear_cross_entropy"), name)

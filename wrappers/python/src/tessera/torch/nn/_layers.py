@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._module import Parameter
+from .parameter import finish
 
 # ---- attributes ----
 
@@ -22,7 +23,8 @@ def _activation(self: Any) -> int:
 
 # Members of classes. The version is that of the state dict, which files have beside it.
 MEMBERS: dict[str, dict[str, Any]] = {
-    **{name: {"_version": 2} for name in [*_NORMS, *[f"Lazy{norm}" for norm in _NORMS], "SyncBatchNorm"]},
+    # The running statistics have the dtype of the other buffers, where the library's own layers keep float32.
+    **{name: {"_version": 2, "_statistics": frozenset()} for name in [*_NORMS, *[f"Lazy{norm}" for norm in _NORMS], "SyncBatchNorm"]},
     **{f"ZeroPad{n}d": {"value": 0.0} for n in (1, 2, 3)},
     **{name: {"name": name} for name in ("Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d")},
     "ReLU6": {"min_val": 0.0, "max_val": 6.0},
@@ -106,6 +108,7 @@ def becoming(plain: Any, name: str, find: Callable[[str], Any], settle: Callable
 
     def forward(self: Any, input: Any, *args: Any) -> Any:
         found = plain.forward(self, input, *args)
+        finish(self)
         if type(self).__name__ == name and type(self) is find(name):
             self.__class__ = find(name.removeprefix("Lazy"))
             settle(self)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tessera.nn.containers import ModuleList
+from tessera.nn.lazy import _Lazy
 from tessera.nn.module import Module as _Module
 from tessera.nn.module import RemovableHandle, give_data
 from tessera.nn.parameter import Parameter as _Parameter
@@ -201,6 +202,10 @@ class Module(_Module):
         return destination
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        if isinstance(state_dict, Mapping) and any(isinstance(part, _Lazy) for part in self.modules()):
+            from .parameter import load_begins
+
+            load_begins(self, state_dict)
         if wants_states(self) and isinstance(state_dict, Mapping):
             return load_state(self, state_dict, strict, assign, super().load_state_dict)
         return _IncompatibleKeys(*super().load_state_dict(state_dict, strict, assign))
@@ -280,9 +285,7 @@ class Module(_Module):
                 give_data(parameter, convert)
         for name, buffer in self._buffers.items():
             if buffer is not None:
-                made = fn(buffer)
-                wide = name in self._statistics and made.dtype in (float16, bfloat16)
-                self._buffers[name] = buffer.to(dtype=float32, device=made.device) if wide else made
+                self._buffers[name] = fn(buffer)
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:

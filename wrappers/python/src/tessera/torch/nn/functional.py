@@ -46,6 +46,9 @@ def _largest(plain: Any, positions: Any, wanted: bool, input: Any, *args: Any) -
 
 def _implied(input: Any, dim: Any) -> int:
     """The axis of a softmax without one."""
+    if dim is None:
+        text = "Implicit dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument."
+        warnings.warn(text, UserWarning, stacklevel=3)
     return (0 if input.ndim in (0, 1, 3) else 1) if dim is None else int(dim)
 
 

@@ -15,9 +15,21 @@ from tessera.nn.norm import _Norm as _NormBase
 from .._adapters import reduction_of
 from ._global_hooks import *  # noqa: F403
 from ._module import Module
+from .parameter import LazyModuleMixin
 
 
-class _Loss(Module):
+class _Losses(type):
+    """isinstance() and issubclass() know the losses of torch.nn, too."""
+
+    def __instancecheck__(cls, given: Any) -> bool:
+        return cls.__subclasscheck__(type(given))
+
+    def __subclasscheck__(cls, given: type) -> bool:
+        own = cls is _Loss and given.__module__ == "tessera.torch.nn" and given.__name__.endswith("Loss")
+        return own or type.__subclasscheck__(cls, given)
+
+
+class _Loss(Module, metaclass=_Losses):
     """The base of losses of one's own."""
 
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
@@ -53,5 +65,5 @@ _FILES = frozenset(
     "activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm lazy linear loss "
     "module normalization padding pixelshuffle pooling rnn sparse transformer upsampling utils".split()
 )
-__all__ = ["Module", "_BatchNorm", "_ConvNd", "_InstanceNorm", "_NormBase"]
+__all__ = ["LazyModuleMixin", "Module", "_BatchNorm", "_ConvNd", "_InstanceNorm", "_NormBase"]
 __all__ += [name for name in sys.modules["tessera.torch.nn"].__all__ if name[0].isupper() and name not in ("Module", "Parameter")]  # noqa: PLE0604

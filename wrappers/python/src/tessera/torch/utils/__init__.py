@@ -3,6 +3,6 @@
 """torch.utils."""
 
 from ...utils import deterministic
-from . import checkpoint, data, dlpack
+from . import checkpoint, data, dlpack, hooks
 
-__all__ = ["checkpoint", "data", "deterministic", "dlpack"]
+__all__ = ["checkpoint", "data", "deterministic", "dlpack", "hooks"]

@@ -40,7 +40,7 @@ def checkpoint_sequential(
 def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
     """The devices other than the CPU of the tensors among the arguments, and the states from which they draw: layers that run
     their forward again keep them. All devices draw from one generator."""
-    devices = [int(arg.device.index) for arg in args if isinstance(arg, TensorBase) and arg.device.type != "cpu"]
+    devices = [arg.device._number for arg in args if isinstance(arg, TensorBase) and arg.device.type != "cpu"]
     return devices, [random.get_rng_state() for _ in devices]
 
 

@@ -61,6 +61,10 @@ class TensorDataset(_data.TensorDataset):
         self.tensors = retyped(self.tensors)
 
 
+# What a loader was made of.
+_FIXED = frozenset(["batch_sampler", "batch_size", "dataset", "drop_last", "persistent_workers", "sampler"])
+
+
 class DataLoader(_data.DataLoader):
     """Iterates over batches of a data set. Workers start as Python's multiprocessing starts processes, on Linux by fork before
     Python 3.14; another `multiprocessing_context` needs what can be pickled."""
@@ -97,6 +101,13 @@ class DataLoader(_data.DataLoader):
             self.prefetch_factor: Any = None
         if batch_sampler is not None:
             self.batch_size = None
+
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED and "_made" in self.__dict__:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
 
     def __iter__(self) -> Any:
         return _Batches(self, super().__iter__())
