@@ -143,8 +143,8 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
     first = reinterpret_cast<void*>(address);
   }
   TSR_CHECK(is_aligned_for(Device{}, dtype, first), Code::kBuffer, "managed",
-            "expected memory aligned to ", alignment_for(Device{}, dtype), " bytes for elements of ",
-            dtype, ", got an address that is not");
+            "expected memory aligned to ", alignment_for(Device{}, dtype),
+            " bytes for elements of ", dtype, ", got an address that is not");
   const bool copies = (flags & TSR_DLPACK_COPY) != 0;
   const bool aligned = is_aligned_for(device, dtype, first);
   TSR_CHECK(aligned || copies, Code::kBuffer, "managed", "expected memory of ", device,
