@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -122,6 +123,37 @@ TEST(Sort, takes_zeros_of_both_signs_as_equal_and_nans_as_largest) {
     plan.positions = positions.data();
     ASSERT_EQ(kernels().sort(plan), kernel::kOk);
     EXPECT_EQ(positions, sorted_positions(in, 0, kCount)) << name(dtype);
+  }
+}
+
+// The worst of the chosen ones is a NaN, or becomes one, while later blocks are passed over.
+TEST(Sort, chooses_a_few_of_rows_with_many_nans) {
+  constexpr int64_t kCount = 400;
+  constexpr int64_t kKeep = 5;
+  for (const DType dtype : {DType::kFloat16, DType::kFloat32, DType::kFloat64}) {
+    for (const int64_t nans : {2, 4, 6, 300}) {
+      Array in(dtype, {1, kCount});
+      in.randomize(-9, 9, 3);
+      for (int64_t i = 0; i < nans; ++i) in.set(i * 7 % kCount, kNan);
+      std::vector<int64_t> wanted = sorted_positions(in, 0, kCount);
+      std::vector<int64_t> positions(kKeep);
+      kernel::SortPlan plan{};
+      plan.rows = 1;
+      plan.columns = kCount;
+      plan.keep = kKeep;
+      plan.dtype = dtype;
+      plan.input = in.data();
+      plan.positions = positions.data();
+      ASSERT_EQ(kernels().sort(plan), kernel::kOk);
+      wanted.resize(kKeep);
+      EXPECT_EQ(positions, wanted) << name(dtype) << ", " << nans;
+      plan.descending = 1;
+      ASSERT_EQ(kernels().sort(plan), kernel::kOk);
+      int64_t found = 0;
+      for (const int64_t position : positions) found += std::isnan(in.get(position).real());
+      EXPECT_EQ(found, std::min(nans, kKeep)) << name(dtype);
+      EXPECT_TRUE(std::is_sorted(positions.begin(), positions.begin() + found));
+    }
   }
 }
 

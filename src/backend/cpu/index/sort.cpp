@@ -269,28 +269,46 @@ class RowSort {
   }
 
   // Keeps the best so far in order. Of a row in random order, few of the later elements are among
-  // them: whole blocks are passed over after one comparison of each key.
+  // them: whole blocks are passed over after one comparison of each element.
   void take_few(const Stored* input, Item* best) const {
     for (int64_t i = 0; i < plan_.keep; ++i) insert(Item(key(input[i]), i), best, i);
     const int64_t last = plan_.keep - 1;
     auto limit = static_cast<Key<T>>(best[last].key());
+    // An equal key comes later, so it does not replace the last one.
+    const auto offer = [&](Key<T> each, int64_t position) {
+      if (each >= limit) return;
+      insert(Item(each, position), best, last);
+      limit = static_cast<Key<T>>(best[last].key());
+    };
     for (int64_t first = plan_.keep; first < plan_.columns; first += kBlock) {
       const int64_t count = std::min(kBlock, plan_.columns - first);
-      Key<T> keys[kBlock];
-      Key<T> any = 0;
+      if constexpr (std::is_floating_point_v<T>) {
+        if (none_before(input[best[last].position()], input + first, count)) continue;
+        for (int64_t i = 0; i < count; ++i) offer(key(input[first + i]), first + i);
+      } else {
+        Key<T> keys[kBlock];
+        Key<T> any = 0;
 #pragma omp simd reduction(| : any)
-      for (int64_t i = 0; i < count; ++i) {
-        keys[i] = key(input[first + i]);
-        any |= static_cast<Key<T>>(keys[i] < limit ? 1 : 0);
-      }
-      if (any == 0) continue;
-      for (int64_t i = 0; i < count; ++i) {
-        // An equal key comes later, so it does not replace the last one.
-        if (keys[i] >= limit) continue;
-        insert(Item(keys[i], first + i), best, last);
-        limit = static_cast<Key<T>>(best[last].key());
+        for (int64_t i = 0; i < count; ++i) {
+          keys[i] = key(input[first + i]);
+          any |= static_cast<Key<T>>(keys[i] < limit ? 1 : 0);
+        }
+        for (int64_t i = 0; i < count && any != 0; ++i) offer(keys[i], first + i);
       }
     }
+  }
+
+  // Whether none of the elements comes before `limit`; false if one is a NaN. It takes fewer steps
+  // than their keys, above all of 64 bits.
+  [[nodiscard]] bool none_before(T limit, const T* elements, int64_t count) const {
+    const auto none = [&](auto comes_before) {
+      int any = 0;
+#pragma omp simd reduction(| : any)
+      for (int64_t i = 0; i < count; ++i) any |= comes_before(elements[i]) ? 1 : 0;
+      return any == 0;
+    };
+    return flip_ == 0 ? none([limit](T x) { return !(x >= limit); })
+                      : none([limit](T x) { return !(x <= limit); });
   }
 
   // Inserts an item into `count` sorted ones; overwrites sorted[count].
