@@ -315,6 +315,13 @@ def test_a_schedule_of_a_program_sees_that_step_calls_it() -> None:
     assert seen == [(True, True), (True, False), (False, False)]
 
 
+def test_groups_and_their_states_have_pytorchs_order() -> None:
+    optimizer = torch.optim.SGD([{"params": [torch.ones(1, requires_grad=True)], "lr": 0.5}], lr=0.1)
+    assert [*optimizer.param_groups[0]][:3] == ["params", "lr", "momentum"] and optimizer.param_groups[0]["lr"] == 0.5
+    saved = [*optimizer.state_dict()["param_groups"][0]]
+    assert saved[0] == "lr" and saved[-1] == "params"
+
+
 def test_what_a_loader_was_made_of_stays() -> None:
     loader = torch.utils.data.DataLoader([1, 2, 3], batch_size=2)
     for name in ("batch_size", "dataset", "sampler", "batch_sampler", "drop_last"):

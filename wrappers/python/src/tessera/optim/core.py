@@ -220,7 +220,8 @@ class CoreOptimizer(Optimizer):
         for group in self.param_groups:
             starts.append(end)
             end += len(group["params"])
-            groups.append({**group, "params": list(range(starts[-1], end))})
+            options = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**options, "params": list(range(starts[-1], end))})
         places, entries = self._read_entries()
         return {"state": {starts[p[0]] + p[1]: entry for p, entry in zip(places, entries)}, "param_groups": groups}
 

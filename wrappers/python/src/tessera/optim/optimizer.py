@@ -62,7 +62,8 @@ class Optimizer:
             if not isinstance(item, TensorBase):
                 raise ArgumentTypeError(f"params: expected Tensors, got {type(item).__name__}")
         self._refuse_known(items)
-        self.param_groups.append({**self.defaults, **param_group, "params": items})
+        options = {name: value for name, value in {**self.defaults, **param_group}.items() if name != "params"}
+        self.param_groups.append({"params": items, **options})
 
     def _refuse_known(self, items: list[Any]) -> None:
         known = {id(p) for group in self.param_groups for p in group["params"]}
@@ -103,7 +104,8 @@ class Optimizer:
             start = len(numbers)
             for number, parameter in enumerate(group["params"], start):
                 numbers[id(parameter)] = number
-            groups.append({**group, "params": list(range(start, len(numbers)))})
+            options = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**options, "params": list(range(start, len(numbers)))})
         state = {numbers[id(p)]: entry for p, entry in self._entries() if id(p) in numbers}
         return {"state": state, "param_groups": groups}
 
