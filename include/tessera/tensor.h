@@ -83,6 +83,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_use_count(tsr_tensor tensor, int64_t
  * data points to the element with all indices 0. drop(user) runs exactly once, when the last
  * tensor on the memory is destroyed, or at once when this function fails. drop is NULL when the
  * caller keeps the memory alive in another way.
+ * BUFFER for memory that is not aligned to its numbers: on the CPU the parts of a complex number
+ * count one by one, on other devices both together.
  * data: NULL only if there are no elements
  * strides: absent means row-major
  * flags: bits of tsr_from_data_flag */

@@ -141,6 +141,8 @@
 # negative; data points to the element with all indices 0. drop(user) runs exactly once, when
 # the last tensor on the memory is destroyed, or at once when this function fails. drop is
 # NULL when the caller keeps the memory alive in another way.
+# BUFFER for memory that is not aligned to its numbers: on the CPU the parts of a complex
+# number count one by one, on other devices both together.
 @c tsr_tensor_from_data(data::Ptr{Cvoid}, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, shape::Ptr{Int64}, n_shape::Int32, strides::Ptr{Int64},
     n_strides::Int32, flags::Int32, user::Ptr{Cvoid}, drop::Ptr{Cvoid},
