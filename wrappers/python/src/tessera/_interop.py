@@ -79,9 +79,9 @@ def from_numpy(array: Any) -> Tensor:
         raise DTypeError(f"from_numpy(): no dtype for numpy's {array.dtype.str}; one of {', '.join(ALL)}")
     if array.ndim > 64:
         raise InvalidValueError(f"from_numpy(): expected at most 64 axes, got {array.ndim}")
-    if not array.flags.aligned:
-        raise InvalidValueError("from_numpy(): expected memory that is aligned to its elements; copy the array")
-    raise InvalidValueError("from_numpy(): strides must be multiples of the item size; copy the array")
+    if any(s % array.itemsize for s in array.strides):
+        raise InvalidValueError("from_numpy(): strides must be multiples of the item size; copy the array")
+    raise InvalidValueError("from_numpy(): expected memory that is aligned to its elements; copy the array")
 
 
 def from_ndarray(array: Any, copy: bool) -> Tensor:
