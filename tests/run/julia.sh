@@ -6,9 +6,14 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Nearly all the time of these tests is Julia's compiler, which takes two thirds with -O1. What compiled code allocates
-# is said of the default only: the file memory is a part of its own.
-# run_julia_tests <option of julia> <argument of runtests.jl>
+# Nearly all the time of these tests is Julia's compiler. Most files make each call once: interpreted, they take a
+# quarter of the time, and --full compiles them too. The others repeat calls, or call every function. What compiled code
+# allocates is said of the default optimisation only.
+repeating=(conformance autograd hooks interop layout examples)
+allocating=(memory)
+others=("${repeating[@]/#/-}" "${allocating[@]/#/-}")
+
+# run_julia_tests <option of julia> <arguments of runtests.jl>
 run_julia_tests() {
   local log="$reports/$part.log"
   if [ ! -x build/julia/bin/julia ]; then
@@ -17,7 +22,7 @@ run_julia_tests() {
   fi
   TESSERA_BUILD_DIR="$tsr_root/build/release" JULIA_DEPOT_PATH="$tsr_root/build/julia/depot" \
     TESSERA_TEST_REPORT="$reports/$part.junit.xml" \
-    build/julia/bin/julia "$1" --startup-file=no --project=wrappers/julia wrappers/julia/test/runtests.jl "$2" \
+    build/julia/bin/julia "$1" --startup-file=no --project=wrappers/julia wrappers/julia/test/runtests.jl "${@:2}" \
     >"$log" 2>&1 || { tail -n 100 "$log"; return 1; }
 }
 
@@ -31,8 +36,10 @@ if left_out julia; then
   exit
 fi
 case "$part" in
-  julia) run_julia_tests -O1 -memory ;;
-  julia-memory) run_julia_tests -O2 memory ;;
+  julia) run_julia_tests -O1 "${repeating[@]}" ;;
+  julia-interpreted) run_julia_tests --compile=min "${others[@]}" ;;
+  julia-compiled) run_julia_tests -O1 "${others[@]}" ;;
+  julia-memory) run_julia_tests -O2 "${allocating[@]}" ;;
   julia-guide) command_part check_julia_guide ;;
   *) exit 2 ;;
 esac
