@@ -243,6 +243,9 @@ TEST(A15_SavedTensor, with_hooks_of_its_own_comes_from_them) {
     ok(tsr_backward(roots, 1, given, 1, nullptr, 0, TSR_BACKWARD_CREATE_GRAPH));
     ok(tsr_tensor_grad(x, grad.slot()));
     EXPECT_EQ(item(grad, 0), 1.0);
+    // A recorded gradient leads back to its leaf.
+    ok(tsr_tensor_set_grad(x, nullptr));
+    ok(tsr_tensor_set_grad(y, nullptr));
   }
   EXPECT_EQ(drops, 3);
 }
