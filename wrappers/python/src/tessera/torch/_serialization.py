@@ -322,33 +322,30 @@ class _Reader:
         return found.requires_grad_(True) if requires_grad else found
 
 
-class _Trusting(pickle.Unpickler):
-    """Reads objects of any class; the code of their classes runs."""
+class _Unpickler:
+    """What both unpicklers are beside Python's."""
 
     def __init__(self, file: Any, reader: _Reader) -> None:
-        super().__init__(file, encoding="utf-8")
+        super().__init__(file, encoding="utf-8")  # type: ignore[call-arg]
         self._reader = reader
 
     def persistent_load(self, pid: Any) -> Any:
         return self._reader.stored(pid)
+
+
+class _Trusting(_Unpickler, pickle.Unpickler):
+    """Reads objects of any class; the code of their classes runs."""
 
     def find_class(self, module: str, name: str) -> Any:
         found = self._reader.known(module, name)
         return super().find_class(module, name) if found is None else found
 
 
-class _Careful(pickle._Unpickler):
+class _Careful(_Unpickler, pickle._Unpickler):
     """Reads tensors and containers; every other class is refused, so no code of the file runs. Python's unpickler in Python,
     because the one in C lets a file set attributes of whatever it can name, of classes too."""
 
     dispatch: ClassVar[dict[int, Any]] = dict(pickle._Unpickler.dispatch)
-
-    def __init__(self, file: Any, reader: _Reader) -> None:
-        super().__init__(file, encoding="utf-8")
-        self._reader = reader
-
-    def persistent_load(self, pid: Any) -> Any:
-        return self._reader.stored(pid)
 
     def find_class(self, module: str, name: str) -> Any:
         if (found := self._reader.known(module, name)) is not None:
@@ -391,7 +388,8 @@ def _load_zip(path: Any, map_location: Any, safe: bool) -> Any:
         if f"{head}/byteorder" in archive.namelist() and archive.read(f"{head}/byteorder") != b"little":
             raise pickle.UnpicklingError("torch.load(): the file's numbers have another byte order")
         with archive.open(entry) as file:
-            return (_Careful if safe else _Trusting)(file, _Reader(archive, head, map_location)).load()
+            unpickler: type[Any] = _Careful if safe else _Trusting
+            return unpickler(file, _Reader(archive, head, map_location)).load()
 
 
 __all__ = ["load", "save"]
