@@ -5,7 +5,6 @@
 use crate::arguments::{count, one};
 use crate::error::{done, drop_box};
 use crate::{DType, Device, Element, Error, ErrorKind, Result, Tensor};
-use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use tessera_sys as sys;
 
