@@ -12,6 +12,7 @@
 #include "kernel/registry.h"
 #include "memory/stream.h"
 #include "ops/create/copy.h"
+#include "tensor/alignment.h"
 
 using namespace tsr;
 using namespace tsr::capi;

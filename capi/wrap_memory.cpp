@@ -4,6 +4,7 @@
 
 #include "kernel/registry.h"
 #include "memory/stream.h"
+#include "tensor/alignment.h"
 
 namespace tsr::capi {
 namespace {
@@ -49,15 +50,6 @@ char* first_byte(const void* first, const Extent& extent, int64_t itemsize) {
 }
 
 }  // namespace
-
-int64_t alignment_for(Device device, DType dtype) noexcept {
-  return itemsize(device.is_cpu() ? real_dtype(dtype) : dtype);
-}
-
-bool is_aligned_for(Device device, DType dtype, const void* first) noexcept {
-  const auto address = reinterpret_cast<uintptr_t>(first);
-  return address % static_cast<uintptr_t>(alignment_for(device, dtype)) == 0;
-}
 
 Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, Device device,
                    UserData data, bool read_only) {

@@ -12,12 +12,6 @@ namespace tsr::capi {
 // As extent_of, for sizes without 0. Throws kShape when an offset overflows int64 in bytes.
 Extent checked_extent(DimsView sizes, DimsView strides, int64_t itemsize);
 
-// To how many bytes elements must be aligned. The CPU accesses the parts of a complex number one by
-// one, other devices at once.
-int64_t alignment_for(Device device, DType dtype) noexcept;
-// Whether kernels of the device may access elements of the dtype at this address.
-bool is_aligned_for(Device device, DType dtype, const void* first) noexcept;
-
 // A tensor whose element with all indices 0 is at `first`. `owner` is dropped with the last tensor
 // on the memory, or if this function throws: kShape for impossible layouts, kInvalidArgument for
 // NULL with elements, kBuffer for memory that is not aligned to its elements.

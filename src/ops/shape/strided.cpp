@@ -15,6 +15,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
+#include "tensor/alignment.h"
 
 namespace tsr::ops {
 namespace {
@@ -175,13 +176,6 @@ Tensor unfold(const Tensor& input, int64_t axis, int64_t size, int64_t step) {
 
 namespace {
 
-// Whether elements of the dtype may lie where the input's do, which foreign memory can prevent. The
-// CPU accesses the parts of a complex number one by one, other devices at once.
-bool is_aligned(const Tensor& input, DType dtype) {
-  const int64_t part = itemsize(input.device().is_cpu() ? real_dtype(dtype) : dtype);
-  return reinterpret_cast<uintptr_t>(input.data()) % static_cast<uintptr_t>(part) == 0;
-}
-
 // Why the memory cannot be cut into elements of the other size; null when it can.
 const char* recast_fault(const Tensor& input, int64_t itemsize) {
   if (input.ndim() == 0) return "at least one dimension";
@@ -220,8 +214,8 @@ Tensor view_dtype(const Tensor& input, DType dtype) {
     sizes.back() = recast(sizes.back());
     offset = recast(offset);
   }
-  TSR_CHECK(input.numel() == 0 || is_aligned(input, dtype), Code::kShape, "input",
-            "expected memory that is aligned to elements of ", dtype, ", got memory for ",
+  TSR_CHECK(input.numel() == 0 || is_aligned_for(input.device(), dtype, input.data()), Code::kShape,
+            "input", "expected memory that is aligned to elements of ", dtype, ", got memory for ",
             input.dtype(), " that is not");
   Tensor view = make_cast_view(input, dtype, sizes, strides, offset);
   detail::track_view(view, input, ViewKind::kOtherDType);
