@@ -79,18 +79,21 @@ def from_numpy(array: Any) -> Tensor:
         raise DTypeError(f"from_numpy(): no dtype for numpy's {array.dtype.str}; one of {', '.join(ALL)}")
     if array.ndim > 64:
         raise InvalidValueError(f"from_numpy(): expected at most 64 axes, got {array.ndim}")
-    if any(s % array.itemsize for s in array.strides):
+    if _has_uneven_strides(array):
         raise InvalidValueError("from_numpy(): strides must be multiples of the item size; copy the array")
     raise InvalidValueError("from_numpy(): expected memory that is aligned to its elements; copy the array")
+
+
+def _has_uneven_strides(array: Any) -> bool:
+    """Whether the strides of an array are no multiples of its item size, as those of a structured array's field may be."""
+    return any(s % array.itemsize for s in array.strides)
 
 
 def from_ndarray(array: Any, copy: bool) -> Tensor:
     """The tensor that replaces an array in an operation with tensors."""
     if isinstance(array, np.ma.MaskedArray):
         raise ArgumentTypeError("a masked array beside a Tensor: write array.filled(value), a Tensor has no mask")
-    if copy or any(s % array.itemsize for s in array.strides):
-        array = array.copy()
-    return asarray(array)
+    return asarray(array.copy() if copy else array)  # asarray() copies what no tensor can lie on
 
 
 def from_bytes(data: Any, dtype: DType, shape: tuple[int, ...], offset: int = 0) -> Tensor:
@@ -263,13 +266,11 @@ def _shared(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tensor, 
     native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     if copy is False and native is not array:
         raise InvalidValueError("asarray(): another byte order needs a copy")
-    if any(s % native.itemsize for s in native.strides):  # a field of a structured array
+    uneven = _has_uneven_strides(native)
+    if uneven or not native.flags.aligned:  # fields of packed records
         if copy is False:
-            raise InvalidValueError("asarray(): strides that are no multiples of the item size need a copy")
-        return from_numpy(native.copy()), True
-    if not native.flags.aligned:  # bytes of a packed record
-        if copy is False:
-            raise InvalidValueError("asarray(): memory that is not aligned to its elements needs a copy")
+            reason = "strides that are no multiples of the item size need" if uneven else "memory that is not aligned to its elements needs"
+            raise InvalidValueError(f"asarray(): {reason} a copy")
         return from_numpy(native.copy()), True
     if copy and kind in (None, ALL.get(native.dtype.name)):
         return from_numpy(np.array(native)), True
