@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "arrays.h"
+#include "base/parallel.h"
 #include "support/effort.h"
 
 namespace tsr::test::test_gemm {
@@ -187,6 +189,57 @@ TEST(Gemm, blocks_of_short_floats_match_three_loops) {
   }
   check(DType::kFloat16, {1050, 70, 18}, Layout::kTransposed, Layout::kContiguous,
         Layout::kContiguous, 1, 0);
+}
+
+// Where the processor has tiles for bfloat16: several blocks of rows, columns and terms, and what
+// is left of tiles in each direction.
+TEST(Gemm, products_of_bfloat16_in_tiles_match_three_loops) {
+  for (const Layout a : kOrders) {
+    for (const Layout b : kOrders) {
+      for (const Layout c : kOrders) {
+        check(DType::kBFloat16, {33, 49, 70}, a, b, c, 1, 0);
+        if (a == b) check(DType::kBFloat16, {35, 37, 65}, a, b, c, 0.5, 2);
+      }
+      check(DType::kBFloat16, {20, 270, 530}, a, b, Layout::kContiguous, 1, 1);
+      check(DType::kBFloat16, {300, 18, 60}, a, b, Layout::kContiguous, 1, 0);
+    }
+  }
+}
+
+TEST(Gemm, special_bfloat16_numbers_reach_their_rows_and_columns_only) {
+  const Shape s{35, 37, 65};
+  Array a(DType::kBFloat16, {s.m, s.k});
+  Array b(DType::kBFloat16, {s.k, s.n});
+  const Array c(DType::kBFloat16, {s.m, s.n});
+  a.randomize(1, 2, 1);
+  b.randomize(1, 2, 2);
+  a.set(3 * s.k + 64, NAN);
+  b.set(64 * s.n + 36, INFINITY);
+  ASSERT_EQ(kernels().gemm(plan_for(c, a, b, s)), kernel::kOk);
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t j = 0; j < s.n; ++j) {
+      const double got = c.get(i * s.n + j).real();
+      EXPECT_EQ(std::isnan(got), i == 3) << i << " " << j;
+      EXPECT_EQ(std::isinf(got), i != 3 && j == 36) << i << " " << j;
+    }
+  }
+}
+
+TEST(Gemm, bfloat16_has_the_same_bits_for_any_number_of_threads) {
+  const Shape s{300, 300, 64};
+  Array a(DType::kBFloat16, {s.m, s.k});
+  Array b(DType::kBFloat16, {s.k, s.n});
+  a.randomize(-1, 1, 1);
+  b.randomize(-1, 1, 2);
+  const Array one(DType::kBFloat16, {s.m, s.n});
+  const Array many(DType::kBFloat16, {s.m, s.n});
+  const int32_t before = num_threads();
+  set_num_threads(1);
+  ASSERT_EQ(kernels().gemm(plan_for(one, a, b, s)), kernel::kOk);
+  set_num_threads(4);
+  ASSERT_EQ(kernels().gemm(plan_for(many, a, b, s)), kernel::kOk);
+  set_num_threads(before);
+  EXPECT_EQ(std::memcmp(one.data(), many.data(), static_cast<size_t>(s.m * s.n * 2)), 0);
 }
 
 TEST(Gemm, integers_are_exact) {

@@ -297,6 +297,7 @@ constexpr int64_t kBlockLines = 64;                  // a block has a multiple o
 Status multiply_short(const BlasUse* blas, const GemmPlan& plan, const void* a, const void* b,
                       void* c) {
   if (widened_gemm(plan, a, b, c)) return kernel::kOk;
+  if (takes_tiles(plan)) return tile_gemm(plan, a, b, c) ? kernel::kOk : no_workspace();
   const CastRow widen = rows_of<CopyRows>().cast(plan.dtype, DType::kFloat32);
   const CastRow narrow = rows_of<CopyRows>().cast(DType::kFloat32, plan.dtype);
   const bool by_rows = plan.m > plan.n || (plan.m == plan.n && plan.c_strides[1] == 1);

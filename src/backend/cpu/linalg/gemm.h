@@ -34,6 +34,11 @@ bool small_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void
 // product, and when there was no memory for it.
 bool widened_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
 
+// Whether tile_gemm makes a product: of bfloat16 matrices, where the processor has tiles for them.
+bool takes_tiles(const kernel::GemmPlan& plan);
+// False when there was no memory for it.
+bool tile_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
+
 // The products of a whole plan of 16-bit floats whose matrices are vectors; false for any other
 // plan.
 bool short_batch_gemm(const kernel::GemmPlan& plan);
