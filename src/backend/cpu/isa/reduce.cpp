@@ -4,11 +4,10 @@
 // states of float32 are float64.
 #include "backend/common/generated/visit_reduce.h"
 #include "backend/cpu/isa/find.h"
-#include "backend/cpu/isa/reduce_fold_complex.h"
 #include "backend/cpu/isa/reduce_fold_pairs.h"
 #include "backend/cpu/isa/reduce_narrow.h"
 #include "backend/cpu/isa/reduce_short.h"
-#include "backend/cpu/isa/reduce_sum.h"
+#include "backend/cpu/isa/reduce_sum_complex.h"
 
 namespace tsr::cpu::TSR_ISA {
 namespace {
@@ -16,11 +15,13 @@ namespace {
 // ---- States in memory: word w of result j is words[w * width + j] ----
 
 template <class State>
+inline constexpr int kWords = sizeof(State) / sizeof(int64_t);
+template <class State>
 State read_state(const void* states, int64_t j, int64_t width) {
-  static_assert(sizeof(State) <= kMaxWords * sizeof(int64_t));
+  static_assert(kWords<State> <= kMaxWords);
   int64_t words[kMaxWords];
-  for (size_t w = 0; w < sizeof(State) / sizeof(int64_t); ++w)
-    words[w] = static_cast<const int64_t*>(states)[static_cast<int64_t>(w) * width + j];
+  for (int w = 0; w < kWords<State>; ++w)
+    words[w] = static_cast<const int64_t*>(states)[w * width + j];
   State state;
   __builtin_memcpy(&state, words, sizeof(State));
   return state;
@@ -29,8 +30,7 @@ template <class State>
 void write_state(const State& state, void* states, int64_t j, int64_t width) {
   int64_t words[kMaxWords];
   __builtin_memcpy(words, &state, sizeof(State));
-  for (size_t w = 0; w < sizeof(State) / sizeof(int64_t); ++w)
-    static_cast<int64_t*>(states)[static_cast<int64_t>(w) * width + j] = words[w];
+  for (int w = 0; w < kWords<State>; ++w) static_cast<int64_t*>(states)[w * width + j] = words[w];
 }
 
 template <class Loops>
@@ -44,10 +44,12 @@ void merge_states(int64_t count, void* states, int64_t elements, const void* oth
   int64_t j = 0;
   if constexpr (requires { requires Loops::kMergesBySum; }) {
     using S = typename Loops::Vector;
-    auto* into = static_cast<State*>(states);
-    const auto* from = static_cast<const State*>(other);
-    for (; j + S::kSize <= count; j += S::kSize)
-      (S::load(into + j) + S::load(from + j)).store(into + j);
+    auto* into = static_cast<typename S::Element*>(states);
+    const auto* from = static_cast<const typename S::Element*>(other);
+    for (; j + S::kSize <= count; j += S::kSize) {
+      for (int64_t w = j; w < j + kWords<State> * width; w += width)
+        (S::load(into + w) + S::load(from + w)).store(into + w);
+    }
   }
   for (; j < count; ++j) {
     const State joined = Loops::merge(read_state<State>(states, j, width), elements,
@@ -94,9 +96,9 @@ constexpr auto across_of() {
 // Rows side by side where the loops take them so.
 template <class Loops>
 void along_rows(int64_t rows, int64_t count, const void* in, int64_t step, void* states,
-                const Parameter* params) {
+                int64_t width, const Parameter* params) {
   if constexpr (requires { &Loops::along_rows; })
-    return Loops::along_rows(rows, count, in, step, states, params);
+    return Loops::along_rows(rows, count, in, step, states, width, params);
   const auto* row = static_cast<const char*>(in);
   auto* state = static_cast<typename Loops::State*>(states);
   int64_t r = 0;
@@ -124,7 +126,7 @@ ReduceKernel make_kernel(DType element) {
   using States = typename StatesOf<Loops>::type;
   ReduceKernel kernel{};
   kernel.along = &Loops::along;
-  if constexpr (sizeof(typename Loops::State) == sizeof(int64_t))
+  if constexpr (kWords<typename Loops::State> == 1 || requires { &Loops::along_rows; })
     kernel.along_rows = &along_rows<Loops>;
   kernel.across = across_of<Loops>();
   kernel.start = &start_states<States>;
@@ -132,7 +134,11 @@ ReduceKernel make_kernel(DType element) {
   kernel.finish = &finish_states<States>;
   kernel.element = element;
   kernel.result = kResult<ResultOf<States>>;
-  kernel.words = sizeof(typename States::State) / sizeof(int64_t);
+  kernel.words = kWords<typename States::State>;
+  if constexpr (requires { Loops::kShortRow; })
+    kernel.short_row = Loops::kShortRow;
+  else
+    kernel.short_row = itemsize(element) == sizeof(int64_t) ? 6 : 16;
   return kernel;
 }
 
@@ -144,7 +150,7 @@ struct LoopsOf {
 template <class F>
 requires kIsPlainSum<F>
 struct LoopsOf<F, float, VD> {
-  using type = SumLoops<F, float>;
+  using type = FloatSumLoops<F>;
 };
 template <class T>
 requires std::is_floating_point_v<T>
@@ -202,7 +208,10 @@ ReduceKernel kernel_of(DType element) {
 }
 template <class F, class T>
 ReduceKernel complex_kernel(DType element) {
-  if constexpr ((F::kTypes & math::kComplexes) != 0) return make_kernel<OneComplex<F, T>>(element);
+  if constexpr (kIsPlainSum<F>)
+    return make_kernel<ComplexSumLoops<F, T>>(element);
+  else if constexpr ((F::kTypes & math::kComplexes) != 0)
+    return make_kernel<OneComplex<F, T>>(element);
   return {};
 }
 

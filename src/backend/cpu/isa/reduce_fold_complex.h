@@ -22,6 +22,8 @@ template <class F, class T>
 struct OneComplex {
   using State = math::Complex<double>;
   using States = OneComplex<F, double>;
+  static constexpr bool kMergesBySum = kIsPlainSum<F>;
+  using Vector = VD;
 
   static void along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
     constexpr int kChains = 4;  // hide the latency of the merge

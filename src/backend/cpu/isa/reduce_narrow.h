@@ -178,7 +178,7 @@ struct NarrowExtremum : LargestState<F> {
     largest_along(1, count, in, 0, kOrder, static_cast<int64_t*>(state));
   }
   static void along_rows(int64_t rows, int64_t count, const void* in, int64_t step, void* states,
-                         const Parameter*) {
+                         int64_t, const Parameter*) {
     largest_along(rows, count, in, step, kOrder, static_cast<int64_t*>(states));
   }
   static void across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t,

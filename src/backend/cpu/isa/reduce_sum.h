@@ -6,7 +6,7 @@
 // a group overflows in float32, its elements are added up in float64 alone.
 #pragma once
 
-#include "backend/cpu/isa/reduce_fold.h"
+#include "backend/cpu/isa/reduce_sum_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -45,13 +45,11 @@ struct GroupSum {
       totals[l] = totals[l] + widen(tree<kCount>(at, 0));
     }
   }
-  // The sums of kLines lines, `step` elements apart. A line has the same sum in any company.
+  // Adds the whole registers of kLines lines, `step` elements apart, and of float32 the last one
+  // too, which is there in part. Returns the number of elements that are done.
   template <int kLines>
-  [[gnu::always_inline]] static void sum_lines(int64_t count, const Stored<T>* source, int64_t step,
-                                               double* sums) {
-    VDPair totals[kLines];
-#pragma GCC unroll 4
-    for (int l = 0; l < kLines; ++l) totals[l] = nothing();
+  [[gnu::always_inline]] static int64_t add_lines(int64_t count, const Stored<T>* source,
+                                                  int64_t step, VDPair* totals) {
     int64_t i = 0;
     for (; i + kGroup <= count; i += kGroup) add_group<kTerms, kLines>(source + i, step, totals);
     if (i + kGroup / 2 <= count) {
@@ -68,12 +66,25 @@ struct GroupSum {
     }
 #pragma GCC unroll 4
     for (int l = 0; l < kLines; ++l) {
-      const Stored<T>* place = source + l * step;
       if constexpr (!kIsShort<T>) {
-        if (i < count) rests[l] = rests[l] + VF::load_part(place + i, count - i, T{0});
+        if (i < count) rests[l] = rests[l] + VF::load_part(source + l * step + i, count - i, T{0});
       }
-      sums[l] = sum_lanes(totals[l] + widen(rests[l]));
-      for (int64_t k = i; kIsShort<T> && k < count; ++k) sums[l] += number(place + k);
+      totals[l] = totals[l] + widen(rests[l]);
+    }
+    return kIsShort<T> ? i : count;
+  }
+  // The sums of kLines lines. A line has the same sum in any company.
+  template <int kLines>
+  [[gnu::always_inline]] static void sum_lines(int64_t count, const Stored<T>* source, int64_t step,
+                                               double* sums) {
+    VDPair totals[kLines];
+#pragma GCC unroll 4
+    for (int l = 0; l < kLines; ++l) totals[l] = nothing();
+    const int64_t done = add_lines<kLines>(count, source, step, totals);
+#pragma GCC unroll 4
+    for (int l = 0; l < kLines; ++l) {
+      sums[l] = sum_lanes(totals[l]);
+      for (int64_t k = done; k < count; ++k) sums[l] += number(source + l * step + k);
     }
   }
 
@@ -96,6 +107,20 @@ struct GroupSum {
   static constexpr int64_t kRun = 4096;
   static constexpr int kPages = kRun / kPage;
 
+  // The sums of the elements at the places of a register, without what add_lines leaves out; and
+  // what overflowed.
+  [[gnu::always_inline]] static VD lanes(int64_t count, const Stored<T>* source) {
+    VDPair totals[kPages];
+    VDPair sum = nothing();
+    int64_t i = 0;
+    for (; i + kRun <= count; i += kRun) {
+      for (VDPair& each : totals) each = nothing();
+      add_lines<kPages>(kPage, source + i, kPage, totals);
+      for (const VDPair& each : totals) sum = sum + each;
+    }
+    add_lines<1>(count - i, source + i, 0, &sum);
+    return sum.low + sum.high;
+  }
   static double sum(int64_t count, const Stored<T>* source) {
     double total = 0;
     int64_t i = 0;
@@ -191,6 +216,31 @@ struct SumLoops : OneNumber<F, float, VD> {
   static void across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t,
                      const Parameter*) {
     GroupSum<T>::across(count, rows, static_cast<double*>(state));
+  }
+};
+
+// Those of float32.
+template <class F>
+struct FloatSumLoops : SumLoops<F, float> {
+  static constexpr int64_t kShortRow = 1;
+
+  static void along_rows(int64_t rows, int64_t count, const void* in, int64_t step, void* states,
+                         int64_t, const Parameter*) {
+    using Group = GroupSum<float>;
+    auto* totals = static_cast<double*>(states);
+    const auto row = [=](int64_t r) {
+      return reinterpret_cast<const float*>(static_cast<const char*>(in) + r * step);
+    };
+    if (count >= Group::kRun) {
+      for (int64_t r = 0; r < rows; ++r) totals[r] += Group::sum(count, row(r));
+      return;
+    }
+    sum_lines_together<1>(
+        rows, [&] [[gnu::always_inline]] (int64_t r) { return Group::lanes(count, row(r)); },
+        [&](int64_t first, int64_t part, const VD* sums) {
+          add_sums(first, part, *sums, totals,
+                   [&](int64_t r, double sum) { return Group::checked(sum, count, row(r)); });
+        });
   }
 };
 

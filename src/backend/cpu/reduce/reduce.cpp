@@ -33,7 +33,6 @@ constexpr int64_t kTogether = 512;   // neighbouring partial results: more take 
 constexpr int64_t kPart = 65536;     // elements of a part, if several threads compute one result
 constexpr int64_t kFewResults = 64;  // from this number of results on, one thread computes each
 constexpr int64_t kShortRun = 16;    // runs below this are not worth the start of a fold
-constexpr int64_t kShortRow = 6;     // for rows of 8-byte elements, many of which one call folds
 constexpr int64_t kMaxParts = 16;    // of a reduction across results
 
 struct Buffers {
@@ -120,10 +119,10 @@ Reduction::Reduction(const ReducePlan& plan)
 // Across: folds one element into each of many neighbouring results at a time. Faster when the
 // reduced elements are not contiguous, or are few.
 bool Reduction::prefers_across() const {
-  const bool rows = kernel_.along_rows != nullptr && itemsize(kernel_.element) == 8 &&
-                    (takes_rows() || takes_short_rows());
+  const bool rows = kernel_.along_rows != nullptr && (takes_rows() || takes_short_rows());
+  const int64_t shortest = rows ? std::min(kernel_.short_row, kShortRun) : kShortRun;
   const bool runs = plan_.reduced_strides[plan_.reduced_ndim - 1] == size_ &&
-                    plan_.reduced_sizes[plan_.reduced_ndim - 1] >= (rows ? kShortRow : kShortRun);
+                    plan_.reduced_sizes[plan_.reduced_ndim - 1] >= shortest;
   if (runs) return false;
   if (plan_.kept_numel < kShortRun / 2)
     return plan_.kept_numel > 1 && rounds_together(plan_.kept_numel, plan_.reduced_numel) > 0;
@@ -211,7 +210,8 @@ void Reduction::change_state(int64_t* states, int64_t j, const Fold& fold) const
 void Reduction::fold_each(int64_t rows, const std::byte* first, int64_t step, int64_t* states,
                           int64_t j) const {
   if (kernel_.along_rows != nullptr && plan_.reduced_numel <= kLongRun)
-    return kernel_.along_rows(rows, plan_.reduced_numel, first, step, states + j, plan_.params);
+    return kernel_.along_rows(rows, plan_.reduced_numel, first, step, states + j, kBlock,
+                              plan_.params);
   for (int64_t r = 0; r < rows; ++r)
     change_state(states, j + r, [&](int64_t* state) { fold_row(first + r * step, state); });
 }

@@ -26,9 +26,9 @@ struct ReduceKernel {
   void (*along)(int64_t count, const void* in, int64_t before, void* state,
                 const kernel::Parameter* params) = nullptr;
   // `along` for the first `count` elements of each of several results, whose elements are `step`
-  // bytes apart and whose states are neighbours. Null for states of two words.
+  // bytes apart and whose states are neighbours. Null for most states of two words.
   void (*along_rows)(int64_t rows, int64_t count, const void* in, int64_t step, void* states,
-                     const kernel::Parameter* params) = nullptr;
+                     int64_t width, const kernel::Parameter* params) = nullptr;
   // Folds element j of each row into the state of result j, for
   // every j < count; `before` went into each already.
   void (*across)(int64_t count, AcrossRows rows, int64_t before, void* state, int64_t width,
@@ -45,6 +45,7 @@ struct ReduceKernel {
   DType element{};  // what is folded; input of another dtype is cast
   DType result{};   // what finish writes
   int words = 1;
+  int64_t short_row = 0;       // rows of fewer elements are not worth the start of along_rows
   bool of_magnitudes = false;  // complex input is replaced by its absolute value first
   bool by_position = false;    // `before` counts from the start of the whole reduction
 };
