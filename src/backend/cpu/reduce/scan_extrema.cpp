@@ -73,8 +73,8 @@ class ExtremumScan {
 
  private:
   // Blocks of which no element takes over are filled, after comparisons side by side; that is rare
-  // among the first elements. In the others
-  // an element takes over without a jump: keys are compared, and the value is read again.
+  // among the first elements. In the others an element takes over without a jump, which could not
+  // be foreseen: keys are compared, and the value is read again.
   void scan_line(const char* from, char* to, char* place_to) const {
     constexpr int64_t kBlock = 32;
     const int64_t size = plan_.axis_size;
@@ -96,10 +96,8 @@ class ExtremumScan {
       }
       for (int64_t k = i; k < end; ++k) {
         const Key key = key_of(value_at(k));
-        // Masks, because conditions would be compiled to jumps.
-        const int64_t taken = -static_cast<int64_t>(key >= best);
-        best ^= (best ^ key) & static_cast<Key>(taken);
-        place ^= (place ^ k) & taken;
+        place = __builtin_expect_with_probability(key >= best, 1, 0.5) ? k : place;
+        best = std::max(best, key);
         *reinterpret_cast<T*>(to + k * to_step) = value_at(place);
         *reinterpret_cast<int64_t*>(place_to + k * place_step) = place;
       }
