@@ -31,6 +31,42 @@ def test_binary_cross_entropy_differentiates_towards_its_target_too() -> None:
     np.testing.assert_allclose(target.grad.numpy(), np.log(1 - p.numpy()) - np.log(p.numpy()), 1e-12, 1e-12)
 
 
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.bfloat16, ts.float16], ids=str)
+@pytest.mark.parametrize("shape", [(150, 7), (3, 21, 90), (2, 5, 9, 17), (2, 5, 0)], ids=str)
+@pytest.mark.parametrize("function", [F.nll_loss, F.cross_entropy], ids=lambda function: function.__name__)
+def test_losses_of_classes_far_apart_match_a_plain_loop(function: Any, shape: tuple[int, ...], dtype: ts.DType) -> None:
+    """More positions than are taken together, and classes that are not neighbours in memory."""
+    rng = np.random.default_rng(3)
+    x = ts.from_numpy(rng.uniform(-3, 3, shape)).astype(dtype).requires_grad_()
+    classes, places = shape[1], (shape[0], *shape[2:])
+    targets = rng.integers(0, classes, places)
+    targets[rng.uniform(size=places) < 0.1] = -100
+    weights = rng.integers(1, 5, classes) / 4
+    loss = function(x, ts.from_numpy(targets), ts.from_numpy(weights).astype(dtype), reduction="none")
+    upstream = rng.integers(-4, 5, places) / 4
+    loss.backward(ts.from_numpy(upstream).astype(dtype))
+    numbers = x.detach().astype(ts.float64).numpy()
+    lse = np.log(np.exp(numbers).sum(1)) if function is F.cross_entropy else np.zeros(places)
+    wanted, slopes = np.zeros(places), np.zeros(shape)
+    for place in np.ndindex(places):
+        if (target := targets[place]) >= 0:
+            row = (place[0], slice(None), *place[1:])
+            factor = weights[target] * upstream[place]
+            wanted[place] = weights[target] * (lse[place] - numbers[row][target])
+            if function is F.cross_entropy:
+                slopes[row] = factor * np.exp(numbers[row] - lse[place])
+            slopes[row][target] -= factor
+    tolerance = {ts.float64: 1e-12, ts.float32: 2e-6, ts.float16: 4e-3, ts.bfloat16: 4e-2}[dtype]
+    np.testing.assert_allclose(loss.detach().astype(ts.float64).numpy(), wanted, tolerance, tolerance)
+    np.testing.assert_allclose(x.grad.astype(ts.float64).numpy(), slopes, tolerance, tolerance)
+
+
+def test_losses_of_classes_name_a_target_out_of_range() -> None:
+    for function in (F.nll_loss, F.cross_entropy):
+        with pytest.raises(IndexError, match=r"\[0, 5\).*got 7"):
+            function(ts.zeros((2, 5, 40)), ts.full((2, 40), 7))
+
+
 def test_gaussian_nll_limits_the_variance_and_lets_its_gradient_through() -> None:
     var = ts.tensor([0.0], requires_grad=True)
     loss = F.gaussian_nll_loss(ts.tensor([1.0]), ts.tensor([1.0]), var, eps=0.5)

@@ -8,6 +8,7 @@
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/nn/softmax_rows.h"
+#include "backend/cpu/pointwise/strided.h"
 #include "backend/cpu/widen.h"
 #include "base/parallel.h"
 
@@ -46,16 +47,20 @@ class ClassLoss {
   }
 
   Status forward() {
-    const int64_t chunks = (positions_ + kChunk - 1) / kChunk;
+    const int64_t chunks = chunk_count();
     const Workspace sums(chunks * 2 * static_cast<int64_t>(sizeof(double)));
     auto* partial = static_cast<double*>(sums.data());
     if (partial == nullptr && chunks > 0) return no_memory();
-    for_chunks(chunks, [&](int64_t chunk, T* tile) {
+    for_chunks([&](int64_t chunk, T* tile) {
       double loss = 0;
       double weights = 0;
-      for_rows(chunk, tile, [&](int64_t position, int64_t count, const T* x) {
-        forward_rows(position, count, x, loss, weights);
-      });
+      if (picks()) {
+        forward_picked(chunk, loss, weights);
+      } else {
+        for_rows(chunk, tile, [&](int64_t position, int64_t count, const T* x) {
+          forward_rows(position, count, x, loss, weights);
+        });
+      }
       partial[2 * chunk] = loss;
       partial[2 * chunk + 1] = weights;
     });
@@ -72,9 +77,14 @@ class ClassLoss {
   }
 
   Status backward() {
-    for_chunks((positions_ + kChunk - 1) / kChunk, [&](int64_t chunk, T* tile) {
+    for_chunks([&](int64_t chunk, T* tile) {
+      if (picks()) return backward_picked(chunk);
       for_rows(chunk, tile, [&](int64_t position, int64_t count, const T* x) {
-        for (int64_t j = 0; j < count; ++j) backward_row(position + j, x + j * plan_.classes, tile);
+        // The scratch rows of these positions are free once they have been read.
+        T* rows = tiled() ? tile : widen_.target(grad_at(position), nullptr);
+        for (int64_t j = 0; j < count; ++j)
+          backward_row(position + j, x + j * plan_.classes, rows + j * plan_.classes);
+        if (tiled()) write_rows(position, count, tile);
       });
     });
     return verdict();
@@ -93,10 +103,15 @@ class ClassLoss {
         concat("expected targets in [0, ", plan_.classes, "), got ", bad_target_.load()).c_str());
   }
 
+  // Without smoothing the negative log-likelihood is one number of each position.
+  [[nodiscard]] bool picks() const { return plan_.log_probabilities != 0 && plan_.smoothing == 0; }
   // Rows are gathered into a tile if they are strided or need widening.
   [[nodiscard]] bool tiled() const { return plan_.inner > 1 || kIsShort<S>; }
   void put_loss(int64_t position, double loss) const {
     static_cast<S*>(plan_.loss)[position] = static_cast<S>(static_cast<T>(loss));
+  }
+  [[nodiscard]] S* grad_at(int64_t position) const {
+    return static_cast<S*>(plan_.grad_input) + element(position);
   }
 
   // How many rows are taken together: those that are gathered share cache lines, others stay in the
@@ -107,14 +122,19 @@ class ClassLoss {
     return std::min(cached, tiled() ? kTile : kChunk);
   }
 
-  // Runs body(chunk, tile) for every chunk; the tile holds together() rows if tiled().
+  [[nodiscard]] int64_t chunk_count() const { return (positions_ + kChunk - 1) / kChunk; }
+  // Runs body(chunk, tile) for every chunk; the tile holds together() rows if tiled(), and behind
+  // them as many columns if 16-bit floats are gathered.
   template <class Body>
-  void for_chunks(int64_t chunks, Body body) {
-    const int64_t grain = std::max<int64_t>(1, kGrain / (kChunk * plan_.classes + 1));
-    parallel_for(chunks, grain, [&](int64_t begin, int64_t end) {
-      const Workspace space(tiled() ? together() * plan_.classes * static_cast<int64_t>(sizeof(T))
-                                    : 0);
-      if (tiled() && space.data() == nullptr) {
+  void for_chunks(Body body) {
+    const bool needs_tile = tiled() && !picks();
+    const int64_t tiles = kIsShort<S> && plan_.inner > 1 ? 2 : 1;
+    const int64_t nbytes = tiles * together() * plan_.classes * static_cast<int64_t>(sizeof(T));
+    const int64_t grain =
+        std::max<int64_t>(1, kGrain / (kChunk * (picks() ? 1 : plan_.classes) + 1));
+    parallel_for(chunk_count(), grain, [&](int64_t begin, int64_t end) {
+      const Workspace space(needs_tile ? nbytes : 0);
+      if (needs_tile && space.data() == nullptr) {
         out_of_memory_ = true;
         return;
       }
@@ -122,26 +142,52 @@ class ClassLoss {
     });
   }
 
+  // Runs body(first, count) for the runs of neighbours among the positions of a chunk.
+  template <class Body>
+  void for_runs(int64_t chunk, int64_t most, Body body) {
+    const int64_t end = std::min(positions_, (chunk + 1) * kChunk);
+    for (int64_t p = chunk * kChunk, count = 0; p < end; p += count) {
+      count = std::min(most, end - p);
+      if (plan_.inner > 1) count = std::min(count, plan_.inner - p % plan_.inner);
+      body(p, count);
+    }
+  }
   // Runs body(position, count, contiguous logits) for the positions of a chunk.
   template <class Body>
   void for_rows(int64_t chunk, T* tile, Body body) {
-    const int64_t end = std::min(positions_, (chunk + 1) * kChunk);
-    for (int64_t p = chunk * kChunk; p < end;) {
-      int64_t count = std::min(together(), end - p);
-      if (plan_.inner == 1) {
-        body(p, count, widen_.read(count * plan_.classes, input_ + p * plan_.classes, tile));
+    for_runs(chunk, together(), [&](int64_t p, int64_t count) {
+      const S* source = input_ + element(p);
+      if (plan_.inner == 1) return body(p, count, widen_.read(count * plan_.classes, source, tile));
+      if constexpr (kIsShort<S>) {
+        T* const columns = columns_of(tile);
+        for (int64_t c = 0; c < plan_.classes; ++c)
+          widen_.read(count, source + c * plan_.inner, columns + c * count);
+        turn(count, plan_.classes, tile, plan_.classes, columns, count);
       } else {
-        count = std::min(count, plan_.inner - p % plan_.inner);
-        const S* source = input_ + element(p);
-        for (int64_t c = 0; c < plan_.classes; ++c) {
-          for (int64_t j = 0; j < count; ++j)
-            tile[j * plan_.classes + c] = static_cast<T>(source[c * plan_.inner + j]);
-        }
-        body(p, count, tile);
+        turn(count, plan_.classes, tile, plan_.classes, source, plan_.inner);
       }
-      p += count;
+      body(p, count, tile);
+    });
+  }
+  // Writes the gradients of the rows of a tile.
+  void write_rows(int64_t position, int64_t count, T* tile) const {
+    S* const grad = grad_at(position);
+    if (plan_.inner == 1) return widen_.write(count * plan_.classes, grad, tile);
+    if constexpr (kIsShort<S>) {
+      T* const columns = columns_of(tile);
+      turn(plan_.classes, count, columns, count, tile, plan_.classes);
+      for (int64_t c = 0; c < plan_.classes; ++c)
+        widen_.write(count, grad + c * plan_.inner, columns + c * count);
+    } else {
+      turn(plan_.classes, count, grad, plan_.inner, tile, plan_.classes);
     }
   }
+  static void turn(int64_t rows, int64_t columns, T* to, int64_t to_step, const T* from,
+                   int64_t from_step) {
+    constexpr int64_t kSize = sizeof(T);
+    transpose(rows, columns, kSize, to, to_step * kSize, from, from_step * kSize);
+  }
+  T* columns_of(T* tile) const { return tile + kTile * plan_.classes; }
   // The offset of class 0 of a position.
   [[nodiscard]] int64_t element(int64_t position) const {
     return position / plan_.inner * plan_.classes * plan_.inner + position % plan_.inner;
@@ -157,6 +203,46 @@ class ClassLoss {
       return -1;
     }
     return t;
+  }
+  // What is taken for the target of a position, in the input.
+  [[nodiscard]] int64_t picked(int64_t position, int64_t t) const {
+    return element(position) + t * plan_.inner;
+  }
+  void forward_picked(int64_t chunk, double& sum, double& weights) {
+    for_runs(chunk, kChunk, [&](int64_t first, int64_t count) {
+      for (int64_t p = first; p < first + count; ++p) {
+        const int64_t t = target(p);
+        double loss = 0;
+        if (t >= 0) {
+          loss = weight_of(t) * static_cast<double>(T{0} - static_cast<T>(input_[picked(p, t)]));
+          sum += loss;
+          weights += weight_of(t);
+        }
+        if (!reduced()) put_loss(p, loss);
+      }
+    });
+  }
+  void backward_picked(int64_t chunk) {
+    auto* grad = static_cast<S*>(plan_.grad_input);
+    for_runs(chunk, kChunk, [&](int64_t first, int64_t count) {
+      if (plan_.inner == 1) std::fill_n(grad_at(first), count * plan_.classes, S{});
+      for (int64_t c = 0; c < plan_.classes && plan_.inner > 1; ++c)
+        std::fill_n(grad_at(first) + c * plan_.inner, count, S{});
+      for (int64_t p = first; p < first + count; ++p) {
+        const int64_t t = target(p);
+        if (t < 0) continue;
+        const T own = static_cast<T>(upstream(p) * weight_of(t));
+        grad[picked(p, t)] = static_cast<S>(T{0} - own);
+      }
+    });
+  }
+  // The gradient of the loss of a position.
+  [[nodiscard]] double upstream(int64_t position) const {
+    const auto* given = static_cast<const S*>(plan_.grad);
+    const double g = static_cast<double>(static_cast<T>(given[reduced() ? 0 : position]));
+    return plan_.reduction == ClassReduction::kMean
+               ? g / static_cast<double>(*static_cast<const T*>(plan_.weights))
+               : g;
   }
   [[nodiscard]] double weight_of(int64_t t) const {
     return weight_ == nullptr ? 1.0 : static_cast<double>(weight_[t]);
@@ -185,34 +271,17 @@ class ClassLoss {
     if (!reduced()) put_loss(position, loss);
   }
 
-  void backward_row(int64_t position, const T* x, T* tile) {
+  void backward_row(int64_t position, const T* x, T* row) {
     const int64_t t = target(position);
-    auto* grad = static_cast<S*>(plan_.grad_input) + element(position);
-    // The scratch row of this position is free once it has been read.
-    T* row = tiled() ? tile + (x - tile) : widen_.target(grad, nullptr);
-    const auto* upstream = static_cast<const S*>(plan_.grad);
-    double g = static_cast<double>(static_cast<T>(upstream[reduced() ? 0 : position]));
-    if (plan_.reduction == ClassReduction::kMean) {
-      g /= static_cast<double>(*static_cast<const T*>(plan_.weights));
-    }
-    if (t < 0) {
+    if (t < 0)
       std::fill_n(row, plan_.classes, T{0});
-    } else {
-      slopes(position, t, g, x, row);
-    }
-    if (!tiled()) return;
-    if (plan_.inner == 1) {
-      widen_.write(plan_.classes, grad, row);
-      return;
-    }
-    for (int64_t c = 0; c < plan_.classes; ++c) grad[c * plan_.inner] = static_cast<S>(row[c]);
+    else
+      slopes(position, t, upstream(position), x, row);
   }
   void slopes(int64_t position, int64_t t, double g, const T* x, T* row) const {
     const double own = g * (1 - plan_.smoothing) * weight_of(t);
     const double flat = g * plan_.smoothing / static_cast<double>(plan_.classes);
-    if (plan_.log_probabilities != 0 && flat == 0) {
-      std::fill_n(row, plan_.classes, T{0});
-    } else if (plan_.log_probabilities != 0) {
+    if (plan_.log_probabilities != 0) {
       for (int64_t c = 0; c < plan_.classes; ++c) row[c] = static_cast<T>(-flat * weight_of(c));
     } else {
       const T lse = static_cast<const T*>(plan_.lse)[position];
