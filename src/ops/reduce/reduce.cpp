@@ -363,14 +363,14 @@ Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out
   return output;
 }
 
-// The variance of 16-bit floats may lie outside their range where its root does not.
+// The variance may lie outside the range of the result where its root does not, so it is float64,
+// as the kernel computes it.
 Tensor std(const Tensor& input, Axes axes, double correction, bool keepdims, Out out) {
   check_inexact(input);
   const Dims reduced = reduction_axes(input, axes);
   const bool grad = needs_grad(input);
   const DType type = real_dtype(input.dtype());
-  const Tensor variance =
-      run_var(input, reduced, correction, keepdims, kernel::opmath(type), {}, false);
+  const Tensor variance = run_var(input, reduced, correction, keepdims, DType::kFloat64, {}, false);
   const Tensor root = sqrt(variance, Out::inplace(variance));
   Tensor output = deliver(cast_memory(root, type), out, grad);
   if (grad) {
