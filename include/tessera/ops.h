@@ -4089,8 +4089,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_hardsigmoid(tsr_tensor input, tsr_tensor* o
 TSR_API TSR_NODISCARD tsr_status tsr_hardsigmoid_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_hardsigmoid_inplace(tsr_tensor input);
 
-/* x limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits lose
- * their fractions. */
+/* x limited to [min_val, max_val], of which a NaN is no limit; the derivative is 0 at both.
+ * Integers, too, whose limits lose their fractions. */
 TSR_API TSR_NODISCARD tsr_status tsr_hardtanh(
     tsr_tensor input, double min_val, double max_val, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_hardtanh_out(

@@ -7384,8 +7384,8 @@ inline Tensor& hardsigmoid_out(Tensor& dst, const Tensor& input) {
   return detail::checked(dst, tsr_hardsigmoid_out(input.handle(), dst.handle()));
 }
 
-// x limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits lose
-// their fractions.
+// x limited to [min_val, max_val], of which a NaN is no limit; the derivative is 0 at both.
+// Integers, too, whose limits lose their fractions.
 inline Tensor hardtanh(const Tensor& input, double min_val = -1.0, double max_val = 1.0) {
   tsr_tensor out = nullptr;
   check(tsr_hardtanh(input.handle(), min_val, max_val, &out));

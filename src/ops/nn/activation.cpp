@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <span>
 
 #include "autograd/forward.h"
@@ -76,7 +78,7 @@ Tensor d_mish(const Tensor& g, const Tensor& x) {
   return multiply(g, add(t, rise));
 }
 Tensor d_hardtanh(const Tensor& g, const Tensor& x, double low, double high) {
-  return where(logical_and(greater(x, low), less(x, high)), g, 0.0);
+  return where(logical_or(less_equal(x, low), greater_equal(x, high)), 0.0, g);
 }
 Tensor d_hardsigmoid(const Tensor& g, const Tensor& x) {
   return where(less(abs(x), 3), divide(g, 6), 0.0);
@@ -118,7 +120,9 @@ Tensor limited(const Tensor& input, double low, double high, const Out& out) {
     constexpr double kMost = 9.2e18;
     return Scalar(static_cast<int64_t>(std::clamp(limit, -kMost, kMost)));
   };
-  return clip(input, whole(low), whole(high), out);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return clip(input, whole(std::isnan(low) ? -kInfinity : low),
+              whole(std::isnan(high) ? kInfinity : high), out);
 }
 
 constexpr Activation kSoftplus{
@@ -209,7 +213,7 @@ Tensor celu(const Tensor& input, double alpha, Out out) {
 }
 
 Tensor hardtanh(const Tensor& input, double min_val, double max_val, Out out) {
-  TSR_CHECK(min_val <= max_val, Code::kValue, "max_val", "expected at least min_val = ", min_val,
+  TSR_CHECK(!(min_val > max_val), Code::kValue, "max_val", "expected at least min_val = ", min_val,
             ", got ", max_val);
   if (is_integral(input.dtype())) return limited(input, min_val, max_val, out);
   return kHardtanh(input, min_val, max_val, out);

@@ -21,7 +21,8 @@ extern const Unary selu, mish, hardswish, hardsigmoid, softsign, tanhshrink, log
 Tensor elu(const Tensor& input, double alpha = 1, Out out = {});
 // x, and alpha (exp(x / alpha) - 1) left of 0. Throws kValue for alpha = 0.
 Tensor celu(const Tensor& input, double alpha = 1, Out out = {});
-// The input limited to [min_val, max_val]. Throws kValue unless min_val <= max_val.
+// The input limited to [min_val, max_val], of which a NaN is no limit. Throws kValue for
+// min_val > max_val.
 Tensor hardtanh(const Tensor& input, double min_val = -1, double max_val = 1, Out out = {});
 // The input limited to [0, 6].
 Tensor relu6(const Tensor& input, Out out = {});

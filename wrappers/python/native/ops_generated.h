@@ -2093,10 +2093,10 @@ TPY_OP(hardsigmoid, 1, NULL, "($input, *, out=None)\n--\n\nx + 3 limited to [0, 
 TPY_OP(hardsigmoid_inplace, 1, NULL, "($input)\n--\n\nx + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 3.",
     {"hardsigmoid_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_hardsigmoid_inplace, NULL}, {0}})
-TPY_OP(hardtanh, 1, NULL, "($input, min_val=-1, max_val=1, *, out=None)\n--\n\nx limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits lose their fractions.",
+TPY_OP(hardtanh, 1, NULL, "($input, min_val=-1, max_val=1, *, out=None)\n--\n\nx limited to [min_val, max_val], of which a NaN is no limit; the derivative is 0 at both. Integers, too, whose limits lose their fractions.",
     {"hardtanh", 4, 3, 1, -1, 1u, takes_input_min_val_max_val_out, keys_input_min_val_max_val_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tddo, call_tddt, (tpy_function)tsr_hardtanh, (tpy_function)tsr_hardtanh_out}, {0}})
-TPY_OP(hardtanh_inplace, 1, NULL, "($input, min_val=-1, max_val=1)\n--\n\nx limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits lose their fractions.",
+TPY_OP(hardtanh_inplace, 1, NULL, "($input, min_val=-1, max_val=1)\n--\n\nx limited to [min_val, max_val], of which a NaN is no limit; the derivative is 0 at both. Integers, too, whose limits lose their fractions.",
     {"hardtanh_", 3, 3, 1, -1, 1u, takes_input_min_val_max_val, keys_input_min_val_max_val}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdd, NULL, (tpy_function)tsr_hardtanh_inplace, NULL}, {0}})
 TPY_OP(relu6, 1, NULL, "($input, *, out=None)\n--\n\nx limited to [0, 6]; the derivative is 0 at both. Integers, too.",

@@ -240,7 +240,7 @@ def test_conversions_of_dtype() -> None:
     assert x.to(ts.float32) is x and x.to("float64").dtype is ts.float64 and x.to("cpu") is x
     assert x.double().dtype is ts.float64 and x.half().dtype is ts.float16 and x.long().dtype is ts.int64
     assert x.to(ts.ones(1, dtype=ts.int8)).dtype is ts.int8 and x.type_as(ts.tensor(1)).dtype is ts.int64
-    assert x.astype(float).dtype is ts.float32 and x.astype(np.float64).dtype is ts.float64
+    assert x.astype(float).dtype is ts.float64 and x.astype(complex).dtype is ts.complex128 and x.astype(np.float64).dtype is ts.float64
     with pytest.raises(TypeError):
         x.astype("quaternion")
 

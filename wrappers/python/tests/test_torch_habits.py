@@ -417,3 +417,38 @@ def test_rotary_positions_by_complex_numbers() -> None:
     turned = torch.view_as_real(torch.view_as_complex(x.reshape(3, 2, 2)) * turns).flatten(1)
     assert turned[2].tolist() == pytest.approx(TURNED, abs=1e-6)
     assert torch.allclose(turned.norm(dim=1), x.norm(dim=1))
+
+
+# ---- numbers at their limits ----
+
+
+@pytest.mark.parametrize("bounds, gradient", [
+    ({"min": 0.0}, [0, 0, 0, 1, 1]), ({"max": 0.0}, [1, 1, 0, 0, 0]), ({"min": -2.0, "max": 2.0}, [0, 1, 1, 1, 0]),
+])  # fmt: skip
+def test_a_bound_that_is_not_given_cuts_no_gradient_off(bounds: dict[str, float], gradient: list[int]) -> None:
+    x = torch.tensor([-torch.inf, -1.0, 0.0, 1.0, torch.inf], requires_grad=True)
+    for limited in (torch.clamp(x, **bounds), x.clone().clamp_(**bounds)):
+        assert torch.autograd.grad(limited.sum(), x)[0].tolist() == gradient
+    slope = torch.autograd.grad(torch.clamp(x, **bounds).sum(), x, create_graph=True)[0]
+    assert slope.tolist() == gradient
+    assert torch.clamp(x, min=float("nan")).isnan().all() and torch.clamp(torch.tensor([1, 5]), max=2).tolist() == [1, 2]
+
+
+def test_std_is_finite_where_only_the_variance_is_too_large() -> None:
+    x = torch.tensor([3e19, -3e19, 1e19], requires_grad=True)
+    deviation = x.std()
+    deviation.backward()
+    assert x.var().isinf() and abs(deviation.item() / 3.0550505e19 - 1) < 1e-6
+    assert torch.allclose(x.grad, torch.tensor([0.4364, -0.5455, 0.1091]), atol=1e-4)
+    assert torch.std_mean(x, dim=0)[0].isfinite()
+
+
+@pytest.mark.parametrize("kind, dtype", [(float, ts.float64), (int, ts.int64), (bool, ts.bool), (complex, ts.complex128)])
+def test_a_type_of_python_is_the_dtype_of_its_precision(kind: type, dtype: Any) -> None:
+    made = [torch.zeros(2, dtype=kind), torch.full((2,), 1, dtype=kind), torch.ones(2).to(kind), torch.ones_like(torch.ones(1), dtype=kind)]
+    made += [torch.tensor([1], dtype=kind), torch.as_tensor([1.0], dtype=kind), torch.ones(2).sum(dtype=kind), torch.ones(1).new_zeros(2, dtype=kind)]
+    assert all(tensor.dtype is dtype for tensor in made)
+
+
+def test_a_program_can_print_how_the_library_was_built() -> None:
+    assert "Tessera" in torch.__config__.show() and "get_num_threads" in torch.__config__.parallel_info()

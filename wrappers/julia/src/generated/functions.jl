@@ -4672,8 +4672,8 @@
 @c tsr_hardsigmoid_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_hardsigmoid_inplace(input::tsr_tensor)::tsr_status
 
-# x limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits
-# lose their fractions.
+# x limited to [min_val, max_val], of which a NaN is no limit; the derivative is 0 at both.
+# Integers, too, whose limits lose their fractions.
 @c tsr_hardtanh(input::tsr_tensor, min_val::Float64, max_val::Float64,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_hardtanh_out(input::tsr_tensor, min_val::Float64, max_val::Float64,

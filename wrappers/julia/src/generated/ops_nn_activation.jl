@@ -82,8 +82,8 @@ hardsigmoid!(input::Tensor) = changed(input, C.tsr_hardsigmoid_inplace)
     hardtanh!(input; min_val, max_val)
     hardtanh!(dst, input; min_val, max_val)
 
-x limited to [min_val, max_val]; the derivative is 0 at both. Integers, too, whose limits
-lose their fractions.
+x limited to [min_val, max_val], of which a NaN is no limit; the derivative is 0 at both.
+Integers, too, whose limits lose their fractions.
 """
 hardtanh(input::Tensor; min_val=-1, max_val=1) =
     fresh(C.tsr_hardtanh, input, min_val, max_val)

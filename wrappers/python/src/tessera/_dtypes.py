@@ -70,12 +70,12 @@ float16, bfloat16 = ALL["float16"], ALL["bfloat16"]
 float32, float64 = ALL["float32"], ALL["float64"]
 complex64, complex128 = ALL["complex64"], ALL["complex128"]
 
-_PYTHON: Final[dict[Any, DType]] = {bool: bool_, int: int64, float: float32, complex: complex64}
+_PYTHON: Final[dict[Any, DType]] = {bool: bool_, int: int64, float: float64, complex: complex128}
 _NUMBERS: Final = ((bool, bool_.bits), (int, int64.bits), (float, float64.bits), (complex, complex128.bits))
 
 
 def dtype_of(given: Any) -> DType:
-    """A dtype from a DType, a name, a Python type (int gives int64, float gives float32) or a NumPy dtype."""
+    """A dtype from a DType, a name, a Python type (its own precision: float gives float64) or a NumPy dtype."""
     if isinstance(given, DType):
         return given
     if isinstance(given, type) and given in _PYTHON:

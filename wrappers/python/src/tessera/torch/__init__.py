@@ -186,7 +186,7 @@ def _copies(results: Any) -> Any:
 
 
 _ON_DEMAND = frozenset(
-    ["compiler", "functional", "hub", "jit", "masked", "multiprocessing", "overrides", "serialization", "testing", "types"]
+    ["__config__", "compiler", "functional", "hub", "jit", "masked", "multiprocessing", "overrides", "serialization", "testing", "types"]
 )  # imported when they are asked for
 
 

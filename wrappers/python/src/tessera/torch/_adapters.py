@@ -12,7 +12,7 @@ from typing import Any
 from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
-from .._dtypes import bool_, iinfo, int32, int64, uint8, uint16, uint32
+from .._dtypes import bool_, dtype_of, iinfo, int32, int64, uint8, uint16, uint32
 from .._errors import ArgumentTypeError, InvalidValueError, OutOfRangeError, ShapeError
 from .._interop import asarray
 from ._results import named, written
@@ -160,6 +160,7 @@ def fitting(input: Any, value: Any) -> Any:
 
 def value_of(dtype: Any, value: Any) -> Any:
     """A number as PyTorch converts it to a dtype: fractions are cut off, and negative numbers wrap where there is no sign."""
+    dtype = dtype_of(dtype)
     if dtype.is_floating_point or dtype.is_complex:
         return value
     plain = number(value)
@@ -183,54 +184,6 @@ def times_of(input: Any, repeats: tuple[int, ...]) -> tuple[int, ...]:
     if len(repeats) < input.ndim:
         raise InvalidValueError(f"repeat(): expected at least {input.ndim} numbers for shape {tuple(input.shape)}, got {len(repeats)}")
     return repeats
-
-
-def _alike(low: Any, high: Any) -> Any:
-    """The bounds of clamp(), of which a tensor without axes beside a number counts as a number."""
-    if low is None or high is None or isinstance(low, TensorBase) is isinstance(high, TensorBase):
-        return low, high
-    return tuple([number(bound) if isinstance(bound, TensorBase) and not bound.ndim else bound for bound in (low, high)])
-
-
-def _bounds(low: Any, high: Any) -> tuple[float, float] | None:
-    """Both bounds as numbers, infinite where there is none; None if they are tensors."""
-    if isinstance(low, TensorBase) or isinstance(high, TensorBase):
-        if low is not None and high is not None and isinstance(low, TensorBase) is not isinstance(high, TensorBase):
-            raise ArgumentTypeError("clamp(): expected two tensors or two numbers, got one of each")
-        return None
-    if low is None and high is None:
-        raise InvalidValueError("clamp(): expected min or max, got neither")
-    return -math.inf if low is None else low, math.inf if high is None else high
-
-
-def clamped(input: Any, low: Any, high: Any, out: Any) -> Any:
-    """clip with PyTorch's derivative on a bound: 0, or shared with a bound that is a tensor."""
-    low, high = _alike(low, high)
-    bounds = _bounds(low, high)
-    if bounds is None:
-        return _clamped_by_tensors(input, low, high, out)
-    if out is None and input.dtype.is_floating_point and bounds[0] <= bounds[1]:
-        return _ops.hardtanh(input, *bounds)
-    return _ops.clip(input, low, high, out=out)
-
-
-def _clamped_by_tensors(input: Any, low: Any, high: Any, out: Any) -> Any:
-    if low is None or high is None:
-        return _ops.minimum(input, high, out=out) if low is None else _ops.maximum(input, low, out=out)
-    alike = low.dtype is input.dtype and high.dtype is input.dtype
-    if out is None and (not alike or input.requires_grad or low.requires_grad or high.requires_grad):
-        return _ops.minimum(_ops.maximum(input, low), high)
-    return _ops.clip(input, low, high, out=out)
-
-
-def clamped_here(input: Any, low: Any, high: Any) -> Any:
-    low, high = _alike(low, high)
-    bounds = _bounds(low, high)
-    if bounds is not None and input.dtype.is_floating_point and bounds[0] <= bounds[1]:
-        return _ops.hardtanh_(input, *bounds)
-    if bounds is None and input.requires_grad:
-        return input.copy_(clamped(_ops.clone(input), low, high, None))
-    return TensorBase.clip_(input, low, high)
 
 
 # ---- reductions ----

@@ -15,7 +15,7 @@ from .. import _ops, linalg
 from .._core import TensorBase
 from .._dtypes import get_default_dtype
 from . import (
-    _adapters, _create, _dtype_cases, _image, _in_place, _numeric, _power, _results, _rows, _table, _tensor, _uncast, storage,
+    _adapters, _clamp, _create, _dtype_cases, _image, _in_place, _numeric, _power, _results, _rows, _table, _tensor, _uncast, storage,
 )  # fmt: skip
 from ._tensor import Tensor
 
@@ -33,6 +33,7 @@ def space(**more: Any) -> dict[str, Any]:
     known.update({"typed": _tensor.typed, "typename": _tensor.typename, "tensordot": linalg.tensordot})
     known.update({name: getattr(linalg, name) for name in linalg.__all__ if name not in known})
     known.update({name: getattr(_adapters, name) for name in _adapters.__all__})
+    known.update({name: getattr(_clamp, name) for name in _clamp.__all__})
     known.update({name: getattr(_create, name) for name in _create.__all__})
     known.update({name: getattr(_dtype_cases, name) for name in _dtype_cases.__all__})
     known.update({name: getattr(_image, name) for name in _image.__all__})

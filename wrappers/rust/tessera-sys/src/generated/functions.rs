@@ -7530,8 +7530,8 @@ extern "C" {
     /// Another form of [`tsr_hardsigmoid`].
     pub fn tsr_hardsigmoid_inplace(input: tsr_tensor) -> tsr_status;
 
-    /// x limited to \[min_val, max_val\]; the derivative is 0 at both. Integers, too, whose limits
-    /// lose their fractions.
+    /// x limited to \[min_val, max_val\], of which a NaN is no limit; the derivative is 0 at both.
+    /// Integers, too, whose limits lose their fractions.
     pub fn tsr_hardtanh(
         input: tsr_tensor, min_val: f64, max_val: f64, out: *mut tsr_tensor,
     ) -> tsr_status;

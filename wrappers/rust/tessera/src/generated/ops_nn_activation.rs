@@ -125,8 +125,8 @@ impl Tensor {
     }
 
     op! {
-        /// x limited to \[min_val, max_val\]; the derivative is 0 at both. Integers, too, whose
-        /// limits lose their fractions.
+        /// x limited to \[min_val, max_val\], of which a NaN is no limit; the derivative is 0 at
+        /// both. Integers, too, whose limits lose their fractions.
         hardtanh, hardtanh_with(&self; o: HardtanhOptions) =
             tsr_hardtanh(self.raw(), o.min_val, o.max_val),
         out hardtanh_out = tsr_hardtanh_out,
