@@ -191,17 +191,24 @@ static inline PyObject* tpy_call_plain(PyTypeObject* type, const tpy_row* row, t
 }
 
 /* The class of the results: the dialect if one of the arguments, or the first item of one, is of
- * it.
- */
+ * it. Where `kept` is there, every item counts. */
 static PyTypeObject* tpy_class_of(PyObject* const* slots, int count) {
+  PyTypeObject* found = tpy.tensor;
   for (int i = 0; tpy.dialect != NULL && i < count; ++i) {
-    PyObject* object = slots[i];
-    if (object == NULL) continue;
-    if ((PyList_Check(object) || PyTuple_Check(object)) && PySequence_Fast_GET_SIZE(object) > 0)
-      object = PySequence_Fast_GET_ITEM(object, 0);
-    if (tpy_of_dialect(object)) return tpy.dialect;
+    PyObject* const* items = slots + i;
+    Py_ssize_t n = *items != NULL;
+    if (n != 0 && (PyList_Check(*items) || PyTuple_Check(*items))) {
+      n = PySequence_Fast_GET_SIZE(slots[i]);
+      items = PySequence_Fast_ITEMS(slots[i]);
+      if (tpy.kept == NULL && n > 1) n = 1;
+    }
+    for (Py_ssize_t k = 0; k < n; ++k) {
+      if (!tpy_of_dialect(items[k])) continue;
+      found = tpy_class_for(items[k], items[k]);
+      if (tpy.kept == NULL || found != tpy.dialect) return found;
+    }
   }
-  return tpy.tensor;
+  return found;
 }
 
 /* tpy_weaken of the two operands of a row that has two; of an in-place row only the second. */
@@ -225,7 +232,7 @@ static PyObject* tpy_call_weakened(PyTypeObject* type, const tpy_row* row, tpy_v
                           : strcmp(row->sig.name, "divide") == 0 ? tsr_divide
                                                                  : NULL;
   PyObject* result = call != NULL && row->form != TPY_INPLACE && tpy_is_wide(a, b)
-                         ? tpy_operate_wide(call, a, b)
+                         ? tpy_operate_wide(type, call, a, b)
                          : tpy_call_plain(type, row, values);
   tsr_tensor_release(made);
   return result;
@@ -247,7 +254,10 @@ static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
     else
       good = tpy_read(&row->sig, from, i, object, to, &frame);
   }
-  if (good) {
+  const int taken = good && tpy.kept != NULL && tpy_overridden(&row->sig, slots, &result);
+  if (taken) {
+    /* What a class of the program gave is the result, or its exception. */
+  } else if (good) {
     const int common =
         row->plain && frame.numbers == 0 && (!row->has_out || slots[row->n_inputs] == NULL);
     PyTypeObject* type = tpy_class_of(slots, row->n_inputs);
@@ -265,6 +275,8 @@ static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
     }
   } else if (tpy_met_blank(slots, row->sig.n)) {
     result = tpy_redirect(&row->sig, slots);
+  } else if (tpy.override != NULL) {
+    result = tpy_override_failed(&row->sig, slots);
   }
   if (frame.n_lists + frame.n_tensors > 0) tpy_free_frame(&frame);
   return result;

@@ -212,7 +212,7 @@ static PyObject* tpy_first_step(PyObject* self, tpy_index** index, tpy_index* re
   tsr_status status;
   TPY_CALL(status, tsr_getitem(tpy_handle(self), first.items, first.n_items, NULL, 0, &out));
   *index = rest;
-  return tpy_result_as(tpy.dialect, status, out);
+  return tpy_result_as(tpy_class_for(self, self), status, out);
 }
 
 PyObject* tensor_subscript(PyObject* self, PyObject* key) {

@@ -80,6 +80,8 @@ static const tpy_entry entries[] = {
     {"as_array", &tpy.as_array, NULL, NULL},
     {"no_array", &tpy.no_array, NULL, NULL},
     {"from_ndarray", &tpy.from_ndarray, NULL, NULL},
+    {"kept", &tpy.kept, &PyDict_Type, NULL},
+    {"override", &tpy.override, NULL, NULL},
     {"redirect", &tpy.redirect, NULL, NULL},
 };
 

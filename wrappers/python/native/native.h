@@ -68,6 +68,8 @@ typedef struct {
   PyObject* type_error;    /* wrong types, values, indices: errors of the library and Python's */
   PyObject *value_error, *index_error;
   PyObject* results;      /* dict: name of an op -> named tuple of its results */
+  PyObject* kept;         /* dict: class below the dialect -> whether it wants calls, or NULL */
+  PyObject* override;     /* (name, arguments) asks classes of programs, or gives NotImplemented */
   PyObject* redirect;     /* (name, arguments) calls an operation on objects without a handle */
   PyTypeObject* ndarray;  /* numpy.ndarray */
   PyObject* from_ndarray; /* (array, whether to copy) gives a tensor of its elements */
@@ -109,14 +111,25 @@ static inline tsr_tensor tpy_handle(PyObject* tensor) {
 /* Note [Dialects]
  * A dialect is a subclass of Tensor whose methods have other signatures (tessera.torch has one).
  * The result of an operation belongs to it if one of the operands does, also one of a subclass such
- * as a parameter. As long as no dialect is registered, this costs one comparison. */
+ * as a parameter. As long as no dialect is registered, this costs one comparison.
+ * A class that a program derives from the dialect is put into `kept`: results belong to that class
+ * then. A class that wants calls, because its `__torch_function__` is its own, has operators in
+ * Python, so an operator of another tensor leaves the pair to them. Of other operations `override`
+ * is asked after a call of the slow path has read its arguments, if `kept` is there, or could not
+ * read them. */
 static inline int tpy_of_dialect(PyObject* object) {
   return Py_TYPE(object) != tpy.tensor && PyType_IsSubtype(Py_TYPE(object), tpy.dialect);
 }
 
+/* The class of the result of an operation where `kept` is there. */
+PyTypeObject* tpy_kept_class(PyObject* a, PyObject* b);
+/* Whether the class of an operand wants calls. */
+int tpy_wants_calls(PyObject* object);
+
 /* The class of the result of an operation with these operands; `b` may be `a`. */
 static inline PyTypeObject* tpy_class_for(PyObject* a, PyObject* b) {
   if (tpy.dialect == NULL) return tpy.tensor;
+  if (tpy.kept != NULL) return tpy_kept_class(a, b);
   return tpy_of_dialect(a) || tpy_of_dialect(b) ? tpy.dialect : tpy.tensor;
 }
 
@@ -404,7 +417,7 @@ int tpy_weaken(tsr_tensor* a, tsr_tensor* b, tsr_tensor* made);
  * those before it. */
 typedef tsr_status (*tpy_binary)(tsr_tensor, tsr_tensor, tsr_tensor*);
 int tpy_is_wide(tsr_tensor a, tsr_tensor b);
-PyObject* tpy_operate_wide(tpy_binary call, tsr_tensor a, tsr_tensor b);
+PyObject* tpy_operate_wide(PyTypeObject* type, tpy_binary call, tsr_tensor a, tsr_tensor b);
 
 /* ---- operators.c: + - * / and their kind ---- */
 

@@ -46,16 +46,18 @@ PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b) {
 }
 
 PyObject* tpy_operate_weak(const tpy_operator* op, PyObject* a, PyObject* b) {
+  if (tpy.kept != NULL && Py_TYPE(a) != Py_TYPE(b) && tpy_wants_calls(b) && !tpy_wants_calls(a))
+    Py_RETURN_NOTIMPLEMENTED;
   tsr_tensor x = tpy_handle(a), y = tpy_handle(b), out = NULL, made;
   if (!tpy_weaken(&x, &y, &made)) return NULL;
   const int scales = op->tensors == tsr_multiply || op->tensors == tsr_divide;
   if (made != NULL && scales && tpy_is_wide(tpy_handle(a), tpy_handle(b))) {
     tsr_tensor_release(made);
-    return tpy_operate_wide(op->tensors, tpy_handle(a), tpy_handle(b));
+    return tpy_operate_wide(tpy_class_for(a, b), op->tensors, tpy_handle(a), tpy_handle(b));
   }
   tsr_status status;
   TPY_CALL(status, op->tensors(x, y, &out));
-  PyObject* result = tpy_result_as(tpy.dialect, status, out);
+  PyObject* result = tpy_result_as(tpy_class_for(a, b), status, out);
   tsr_tensor_release(made);
   return result;
 }

@@ -31,16 +31,58 @@ int tpy_met_blank(PyObject* const* objects, Py_ssize_t count) {
   return 0;
 }
 
-PyObject* tpy_redirect(const tpy_signature* sig, PyObject* const* slots) {
+static PyObject* tpy_call_with(PyObject* function, const tpy_signature* sig,
+                               PyObject* const* slots) {
   PyObject* arguments = PyDict_New();
   int good = arguments != NULL;
   for (int i = 0; good && i < sig->n; ++i) {
     if (slots[i] != NULL)
       good = PyDict_SetItem(arguments, sig->keys[i * TPY_MAX_ALIASES], slots[i]) == 0;
   }
-  PyObject* result = good ? PyObject_CallFunction(tpy.redirect, "sO", sig->name, arguments) : NULL;
+  PyObject* result = good ? PyObject_CallFunction(function, "sO", sig->name, arguments) : NULL;
   Py_XDECREF(arguments);
   return result;
+}
+
+PyObject* tpy_redirect(const tpy_signature* sig, PyObject* const* slots) {
+  return tpy_call_with(tpy.redirect, sig, slots);
+}
+
+PyTypeObject* tpy_kept_class(PyObject* a, PyObject* b) {
+  PyObject* const objects[] = {a, b};
+  PyTypeObject* found = tpy.tensor;
+  for (int i = 0; i < 2; ++i) {
+    PyTypeObject* type = Py_TYPE(objects[i]);
+    if (!tpy_of_dialect(objects[i])) continue;
+    if (type != tpy.dialect && PyDict_GetItem(tpy.kept, (PyObject*)type) != NULL) return type;
+    found = tpy.dialect;
+  }
+  return found;
+}
+
+int tpy_wants_calls(PyObject* object) {
+  return PyDict_GetItem(tpy.kept, (PyObject*)Py_TYPE(object)) == Py_True;
+}
+
+int tpy_overridden(const tpy_signature* sig, PyObject* const* slots, PyObject** result) {
+  *result = tpy.override != NULL ? tpy_call_with(tpy.override, sig, slots) : NULL;
+  if (*result == NULL) return PyErr_Occurred() != NULL;
+  if (*result != Py_NotImplemented) return 1;
+  Py_CLEAR(*result);
+  return 0;
+}
+
+PyObject* tpy_override_failed(const tpy_signature* sig, PyObject* const* slots) {
+  PyObject *type, *value, *trace, *result;
+  PyErr_Fetch(&type, &value, &trace);
+  if (tpy_overridden(sig, slots, &result)) {
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return result;
+  }
+  PyErr_Restore(type, value, trace);
+  return NULL;
 }
 
 PyObject* tpy_redirect_call(const char* name, const char* format, ...) {

@@ -14,6 +14,12 @@ int tpy_is_blank(PyObject* object);
  * NULL are left out. */
 PyObject* tpy_redirect(const tpy_signature* sig, PyObject* const* slots);
 PyObject* tpy_redirect_call(const char* name, const char* format, ...);
+/* Asks the classes of the arguments that have `__torch_function__`: whether the call ends with what
+ * they gave, the result or an exception. */
+int tpy_overridden(const tpy_signature* sig, PyObject* const* slots, PyObject** result);
+/* The same of a call that failed to read its arguments: NULL with the exception of the failure
+ * where no class wants the call. */
+PyObject* tpy_override_failed(const tpy_signature* sig, PyObject* const* slots);
 /* The metadata of a tensor without a handle: those of the tensor that stands for it, without axes
  * in front. */
 int tpy_blank_info(PyObject* self, tsr_info* info);

@@ -43,11 +43,11 @@ static tsr_status tpy_compute_wide(tpy_binary call, tsr_tensor a, tsr_tensor b, 
   return status;
 }
 
-PyObject* tpy_operate_wide(tpy_binary call, tsr_tensor a, tsr_tensor b) {
+PyObject* tpy_operate_wide(PyTypeObject* type, tpy_binary call, tsr_tensor a, tsr_tensor b) {
   tsr_tensor out = NULL;
   tsr_status status;
   TPY_CALL(status, tpy_compute_wide(call, a, b, &out));
-  return tpy_result_as(tpy.dialect, status, out);
+  return tpy_result_as(type, status, out);
 }
 
 int tpy_weaken(tsr_tensor* a, tsr_tensor* b, tsr_tensor* made) {

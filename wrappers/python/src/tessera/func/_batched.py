@@ -240,7 +240,7 @@ def class_for(kind: type) -> type:
         if issubclass(kind, Batched):
             found = kind
         elif kind is Tensor or kind.__name__ == "Tensor" and issubclass(kind, Tensor):
-            own = {"__slots__": ("_level", "_physical"), "__module__": "tessera.func"}
+            own = {"__slots__": ("_level", "_physical"), "__module__": "tessera.func", "_keeps_class": False}
             found = type("Sample", (Batched, kind), own)
         else:
             found = class_for(next(c for c in kind.__mro__ if c.__name__ == "Tensor"))

@@ -12,6 +12,7 @@ from typing import Any
 from ._absent import MODULES as _ABSENT
 from ._namespace import lookup
 from ..func import _levels
+from . import _overriding
 from .compiler import disable, reset
 
 
@@ -38,7 +39,8 @@ def _transforms_active() -> bool:
 
 _C = _module(
     "_C", _are_functorch_transforms_active=_transforms_active, _get_tracing_state=_nothing, _jit_set_profiling_executor=_switch,
-    _jit_set_profiling_mode=_switch, _log_api_usage_once=_nothing,
+    _jit_set_profiling_mode=_switch, _log_api_usage_once=_nothing, DisableTorchFunctionSubclass=_overriding.Off,
+    DisableTorchFunction=_overriding.Off, _disabled_torch_function_impl=_overriding.disabled,
 )  # fmt: skip
 
 

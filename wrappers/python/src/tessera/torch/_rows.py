@@ -7,9 +7,12 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import sys
 from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
+
+from ._overriding import ROWS, overridden
 
 
 class Missing(NotImplementedError, AttributeError):
@@ -77,6 +80,7 @@ def functions(
     function with an argument `dim` takes it as `axis`, too.
     """
     made: dict[str, Callable[..., Any]] = {}
+    space.update({"row_overridden": overridden, "row_frame": sys._getframe})
     for row in lines(rows):
         signature, _, expression = row.partition(") = ")
         tree = ast.parse(f"def {signature}): return {expression}")
@@ -89,9 +93,23 @@ def functions(
             code.body = ast.parse(f"return written({expression}, out)").body
         if numpys_names:
             _with_numpys_names(code)
+        if own:
+            code.body = [_asking(code.body)]
         if all(name in space or name in builtins.__dict__ for name in used):
             made[code.name] = _compiled(tree, code.name, space, where)
     return made
+
+
+_ASKED = ast.parse(
+    "try: pass\nexcept (TypeError, AttributeError):\n    row_result = row_overridden(row_frame(), locals())\n"
+    "    if row_result is NotImplemented: raise\n    return row_result"
+).body[0]
+
+
+def _asking(body: list[ast.stmt]) -> ast.stmt:
+    """The body, which asks the classes of its arguments for their `__torch_function__` where it failed. This costs nothing else."""
+    assert isinstance(_ASKED, ast.Try)
+    return ast.Try(body, _ASKED.handlers, [], [], lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 
 
 def _compiled(tree: ast.Module, name: str, space: dict[str, Any], where: str) -> FunctionType:
@@ -101,6 +119,7 @@ def _compiled(tree: ast.Module, name: str, space: dict[str, Any], where: str) ->
     function: FunctionType = found[name]
     function.__module__ = where
     function.__qualname__ = name
+    ROWS[function.__code__] = function
     function.__doc__ = f"PyTorch's {where.removeprefix('tessera.')}.{name}."
     return function
 

@@ -17,6 +17,7 @@ from .._core import TensorBase
 from .._device import Device
 from .._dtypes import DType, get_default_dtype
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError
+from . import _overriding
 from ._power import itself, powered, powered_here
 
 
@@ -61,6 +62,7 @@ class Tensor(_plain.Tensor):
 
     __slots__ = ()
     _weak_without_axes = True  # read by vmap
+    _keeps_class = True  # results of operations on an object of a derived class are of that class
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         if len(args) == 1 and not options and isinstance(args[0], TensorBase):
@@ -68,8 +70,22 @@ class Tensor(_plain.Tensor):
         made = legacy(get_default_dtype(), *args, **options)
         return made if cls is Tensor else super().__new__(cls, made)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _overriding.derive(cls, Tensor)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """The call itself, with results of this class."""
+        if not all(issubclass(cls, kind) for kind in types):
+            return NotImplemented
+        with _overriding.Off():
+            result = func(*args, **(kwargs or {}))
+        return _overriding.of_class(result, cls, Tensor)
+
     def __repr__(self) -> str:
-        return _repr.representation(self).replace("dtype=tessera.", "dtype=torch.")
+        head = type(self).__name__ if type(self) in _overriding.KEPT else "tensor"
+        return _repr.representation(self, head).replace("dtype=tessera.", "dtype=torch.")
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
@@ -426,3 +442,4 @@ def typename(obj: Any) -> str:
 
 
 _core.register(dialect=Tensor, shape=Size)
+_overriding.begin(Tensor)

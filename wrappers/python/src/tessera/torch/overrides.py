@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch.overrides: functions of a program's own that hand their call to `__torch_function__` of an argument. The library's
-operations do not call it."""
+"""torch.overrides: functions of a program's own that hand their call to `__torch_function__` of an argument, as operations do."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ from typing import Any
 
 from .._core import TensorBase
 from ._namespace import lookup
+from ._overriding import asked, handed
 from ._tensor import Tensor
 
 
@@ -19,20 +19,9 @@ def is_tensor_like(inp: Any) -> bool:
     return isinstance(inp, TensorBase) or hasattr(inp, "__torch_function__")
 
 
-def _overloaded(relevant_args: Iterable[Any]) -> list[Any]:
-    """One argument of each class that has `__torch_function__`, those of derived classes before those of their bases."""
-    found: list[Any] = []
-    for arg in relevant_args:
-        kind = type(arg)
-        if hasattr(kind, "__torch_function__") and all(type(known) is not kind for known in found):
-            place = next((place for place, known in enumerate(found) if issubclass(kind, type(known))), len(found))
-            found.insert(place, arg)
-    return found
-
-
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Whether one of the arguments is of a class that has `__torch_function__`."""
-    return any(hasattr(type(arg), "__torch_function__") for arg in relevant_args)
+    """Whether one of the arguments is of a class that has `__torch_function__`, which Tensor itself does not count as."""
+    return bool(asked(relevant_args))
 
 
 def has_torch_function_unary(obj: Any) -> bool:
@@ -45,14 +34,7 @@ def has_torch_function_variadic(*args: Any) -> bool:
 
 def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
     """What the first `__torch_function__` of the arguments makes of the call that does not give NotImplemented."""
-    overloaded = _overloaded(relevant_args)
-    types = tuple(map(type, overloaded))
-    for arg in overloaded:
-        result = arg.__torch_function__(public_api, types, args, kwargs)
-        if result is not NotImplemented:
-            return result
-    name = f"{public_api.__module__}.{public_api.__qualname__}"
-    raise TypeError(f"no implementation found for {name!r} on types that implement __torch_function__: {list(types)}")
+    return handed(public_api, asked(relevant_args), args, kwargs)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -72,7 +54,7 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[C
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
-    """The functions whose results no class wraps: none, because no operation calls `__torch_function__`."""
+    """The functions whose results no class wraps: none."""
     return set()
 
 

@@ -25,6 +25,8 @@ from ._state_hooks import _IncompatibleKeys, add_hook, load_own, load_state, ove
 class Parameter(Tensor, _Parameter):
     """A tensor that a Module registers when it is assigned to an attribute."""
 
+    _keeps_class = False
+
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         plain = Tensor(0).detach() if data is None else data
         parameter = TensorBase.__new__(cls, plain.detach())
@@ -49,6 +51,7 @@ class Buffer(Tensor):
     """A tensor that a Module registers as a buffer when it is assigned to an attribute."""
 
     persistent: bool
+    _keeps_class = False
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         plain = Tensor(0) if data is None else data

@@ -18,6 +18,7 @@ class UninitializedTensorMixin:
     """A tensor without a shape until `materialize()` gives it one; then it is of the class `cls_to_become`."""
 
     __slots__ = ()
+    _keeps_class = False
     cls_to_become: Any
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
