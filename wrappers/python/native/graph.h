@@ -62,6 +62,7 @@ int tpy_make_nodes(PyObject* table);
 int tpy_make_modes(PyObject* table);
 int tpy_make_devices(PyObject* table);
 int tpy_make_generators(PyObject* table);
+int tpy_make_shapes(PyObject* table);
 /* Slots of the types that hold a handle (tpy_held): equality and hash are those of the handle. */
 PyObject* held_compare(PyObject* self, PyObject* other, int which);
 Py_hash_t held_hash(PyObject* self);

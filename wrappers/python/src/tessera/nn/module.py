@@ -243,12 +243,19 @@ class Module:
 
     def _paths(self, prefix: str = "", around: tuple[Module, ...] = ()) -> Iterator[tuple[str, Module]]:
         """This module and all modules inside by each of their paths: a shared one has several."""
-        yield prefix, self
+        if not self._modules:
+            return iter(((prefix, self),))
+        found: list[tuple[str, Module]] = [(prefix, self)]
         head = prefix + "." if prefix else ""
         around = (*around, self)
         for name, module in self._modules.items():
-            if module is not None and not any(module is other for other in around):
-                yield from module._paths(head + name, around)
+            if module is None or any(module is other for other in around):
+                continue
+            if module._modules:
+                found += module._paths(head + name, around)
+            else:
+                found.append((head + name, module))
+        return iter(found)
 
     def modules(self) -> Iterator[Module]:
         return (m for _, m in self.named_modules())
@@ -261,7 +268,7 @@ class Module:
         return iter(found.values())
 
     def children(self) -> Iterator[Module]:
-        return (m for _, m in self.named_children())
+        return iter({id(module): module for module in self._modules.values() if module is not None}.values())
 
     def _named(self, table: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
         found: dict[int, tuple[str, Any]] = {}

@@ -29,7 +29,7 @@ def set_default_dtype(d: Any) -> None:
     _dtypes.set_default_dtype(d)
 
 
-class Size(tuple[int, ...]):
+class Size(_core.ShapeBase):
     """The shape of a tensor."""
 
     __slots__ = ()
@@ -39,10 +39,6 @@ class Size(tuple[int, ...]):
         for size in self:
             count *= size
         return count
-
-    def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
-        return Size(found) if isinstance(index, slice) else found
 
     def __add__(self, other: Any) -> Any:
         return Size(tuple.__add__(self, tuple(other)))

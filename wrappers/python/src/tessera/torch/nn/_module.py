@@ -19,6 +19,7 @@ from ..._core import TensorBase
 from ..._dtypes import bfloat16, float16, float32, float64
 from .._tensor import Tensor, meant, retyped, with_tensors
 from ._full_hooks import hooks_of
+from . import _state_hooks
 from ._state_hooks import _IncompatibleKeys, add_hook, load_own, load_state, overrides, save_own, state_of, wants_states
 
 
@@ -196,9 +197,16 @@ class Module(_Module):
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         if args:
             destination, prefix = (*args, prefix)[:2] if not isinstance(args[0], str) else (None, args[0])
-        found = state_of(self, prefix, keep_vars) if wants_states(self) else OrderedDict(super().state_dict(prefix, keep_vars))
-        head = prefix.rstrip(".")
-        found._metadata = OrderedDict([(path, {"version": getattr(part, "_version", 1)}) for path, part in self._paths(head)])
+        parts = [*self._paths(prefix.rstrip("."))]
+        if wants_states(self, [part for _, part in parts]):
+            found = state_of(self, prefix, keep_vars)
+        else:
+            found = OrderedDict()
+            for path, part in parts:
+                head = path + "." if path else ""
+                for name, value in _state_hooks.own(part).items():
+                    found[head + name] = value if keep_vars else value.detach()
+        found._metadata = OrderedDict([(path, {"version": getattr(part, "_version", 1)}) for path, part in parts])
         if destination is None:
             return found
         destination.update(found)
@@ -347,6 +355,9 @@ def _cast(name: str, kind: Any) -> Callable[[Any], Any]:
 
 for _name, _kind in {"bfloat16": bfloat16, "double": float64, "float": float32, "half": float16}.items():
     setattr(Module, _name, _cast(_name, _kind))
+
+
+_state_hooks.begin(Module)
 
 
 def _part(module: Any, table: str, name: str) -> Any:

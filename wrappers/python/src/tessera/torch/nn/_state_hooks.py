@@ -29,24 +29,32 @@ def _hooks(module: Any, kind: str) -> list[Any]:
     return list(module.__dict__.get(_ATTRIBUTE, {}).get(kind, {}).values())
 
 
+_BASE: list[Any] = []  # the class Module
+_METHODS = ("get_extra_state", "_save_to_state_dict", "_load_from_state_dict")
+
+
+def begin(base: Any) -> None:
+    """Called with Module once it is made."""
+    _BASE.append(base)
+
+
 def overrides(module: Any, *names: str) -> bool:
     """Whether the class of a module has one of these methods of Module of its own."""
-    from ._module import Module
-
-    kind = type(module)
-    return any(getattr(kind, name, None) not in (None, getattr(Module, name)) for name in names)
+    kind, base = type(module), _BASE[0]
+    return any([getattr(kind, name, None) not in (None, getattr(base, name)) for name in names])
 
 
 def _has_extra(module: Any) -> bool:
     return overrides(module, "get_extra_state")
 
 
-def wants_states(module: Any) -> bool:
-    """Whether a module in this one has hooks of states, an extra state, or its own way to save or load."""
-    return _LOADING not in module.__dict__ and any(
-        _ATTRIBUTE in part.__dict__ or overrides(part, "get_extra_state", "_save_to_state_dict", "_load_from_state_dict")
-        for part in module.modules()
-    )
+def wants_states(module: Any, parts: list[Any] | None = None) -> bool:
+    """Whether a module in this one has hooks of states, an extra state, or its own way to save or load. `parts`: all of these."""
+    if _LOADING in module.__dict__:
+        return False
+    found = [part for _, part in module._paths()] if parts is None else parts
+    kinds = {type(part): part for part in found}
+    return any([_ATTRIBUTE in part.__dict__ for part in found]) or any([overrides(part, *_METHODS) for part in kinds.values()])
 
 
 def _parts(module: Any, prefix: str) -> list[tuple[str, Any]]:
@@ -70,14 +78,15 @@ def state_of(module: Any, prefix: str, keep_vars: bool) -> Any:
     return found
 
 
-def _own(module: Any) -> dict[str, Any]:
+def own(module: Any) -> dict[str, Any]:
     """The tensors of a module itself that belong to its state."""
-    both = {**module._parameters, **module._buffers}
-    return {name: value for name, value in both.items() if value is not None and name not in module._transient}
+    transient = module._transient
+    both = {**module._parameters, **module._buffers} if module._buffers else module._parameters
+    return {name: value for name, value in both.items() if value is not None and name not in transient}
 
 
 def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
-    for name, value in _own(module).items():
+    for name, value in own(module).items():
         destination[prefix + name] = value if keep_vars else value.detach()
     if _has_extra(module):
         destination[prefix + _EXTRA] = module.get_extra_state()
@@ -90,18 +99,18 @@ def load_own(
     """Loads the part of a state that belongs to a module itself; the lists get what does not fit."""
     for hook in _hooks(module, "before_load"):
         hook(module, state, prefix, metadata, strict, missing, unexpected, problems)
-    own, extra = _own(module), prefix + _EXTRA
-    missing += [prefix + name for name in own if prefix + name not in state]
+    known_here, extra = own(module), prefix + _EXTRA
+    missing += [prefix + name for name in known_here if prefix + name not in state]
     if _has_extra(module):
         missing += [extra] if extra not in state else []
         if extra in state:
             module.set_extra_state(state[extra])
     for key in state if strict else ():
         name, *rest = key.removeprefix(prefix).split(".") if key.startswith(prefix) else ("",)
-        known = name in (module._modules if rest else own) or (key == extra and _has_extra(module))
+        known = name in (module._modules if rest else known_here) or (key == extra and _has_extra(module))
         if key.startswith(prefix) and not known:
             unexpected.append(key)
-    given = {prefix + name: value for name, value in own.items() if prefix + name in state}
+    given = {prefix + name: value for name, value in known_here.items() if prefix + name in state}
     wrong = [text for key, value in given.items() for text in misfits(key, value, state[key])]
     problems += wrong
     if wrong:
@@ -128,7 +137,7 @@ def _load_by_parts(module: Any, state: Any, versions: Any, strict: bool, assign:
         metadata = {**versions.get(head.rstrip("."), {}), "assign_to_params_buffers": assign}
         load(state, head, metadata, True, missing, unexpected, problems)
     covered = {(id(part), key.removeprefix(head)) for head, part in parts for key in state}
-    places = {head + name: (id(part), name) for head, part in parts for name in (*_own(part), _EXTRA)}
+    places = {head + name: (id(part), name) for head, part in parts for name in (*own(part), _EXTRA)}
     missing[:] = [key for key in missing if places.get(key) not in covered]  # one name of a shared module is enough
     for _, part in parts:
         for hook in _hooks(part, "after_load"):
