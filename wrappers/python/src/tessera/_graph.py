@@ -214,7 +214,7 @@ class Node(NodeBase):
         return HookHandle(None, add_node_hook(self, hook, True))
 
     def __repr__(self) -> str:
-        return f"<{self.name()} at {hash(self):#x}>"
+        return f"<{self.name()} object at {hash(self):#x}>"
 
 
 register(node=Node)

@@ -33,7 +33,8 @@ class Constraint:
         raise NotImplementedError(f"{type(self).__name__}.check()")
 
     def __repr__(self) -> str:
-        return type(self).__name__.lstrip("_").lower() + "()"
+        bounds = [f"{name}={_bound(vars(self)[name])}" for name in ("lower_bound", "upper_bound") if name in vars(self)]
+        return f"{type(self).__name__.lstrip('_')}({', '.join(bounds)})"
 
 
 class _Dependent(Constraint):
@@ -82,7 +83,7 @@ class Independent(Constraint):
         return all_rightmost(self.base_constraint.check(value), self.reinterpreted_batch_ndims)
 
     def __repr__(self) -> str:
-        return f"independent({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+        return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
 
 
 class Boolean(Constraint):
@@ -115,16 +116,10 @@ class GreaterThan(Constraint):
     def check(self, value: Tensor) -> Tensor:
         return _ops.greater(value, self.lower_bound)
 
-    def __repr__(self) -> str:
-        return f"greater_than(lower_bound={_bound(self.lower_bound)})"
-
 
 class GreaterThanEq(GreaterThan):
     def check(self, value: Tensor) -> Tensor:
         return _ops.greater_equal(value, self.lower_bound)
-
-    def __repr__(self) -> str:
-        return f"greater_than_eq(lower_bound={_bound(self.lower_bound)})"
 
 
 class LessThan(Constraint):
@@ -134,14 +129,9 @@ class LessThan(Constraint):
     def check(self, value: Tensor) -> Tensor:
         return _ops.less(value, self.upper_bound)
 
-    def __repr__(self) -> str:
-        return f"less_than(upper_bound={_bound(self.upper_bound)})"
-
 
 class Interval(Constraint):
     """[lower_bound, upper_bound]"""
-
-    _kind = "interval"
 
     def __init__(self, lower_bound: Value, upper_bound: Value) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
@@ -151,22 +141,15 @@ class Interval(Constraint):
             _ops.greater_equal(value, self.lower_bound), _ops.less_equal(value, self.upper_bound)
         )
 
-    def __repr__(self) -> str:
-        bounds = f"lower_bound={_bound(self.lower_bound)}, upper_bound={_bound(self.upper_bound)}"
-        return f"{self._kind}({bounds})"
-
 
 class HalfOpenInterval(Interval):
     """[lower_bound, upper_bound)"""
-
-    _kind = "half_open_interval"
 
     def check(self, value: Tensor) -> Tensor:
         return _ops.logical_and(_ops.greater_equal(value, self.lower_bound), _ops.less(value, self.upper_bound))
 
 
 class IntegerInterval(Interval):
-    _kind = "integer_interval"
     is_discrete = True
 
     def check(self, value: Tensor) -> Tensor:

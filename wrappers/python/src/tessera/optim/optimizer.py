@@ -62,8 +62,8 @@ class Optimizer:
             if not isinstance(item, TensorBase):
                 raise ArgumentTypeError(f"params: expected Tensors, got {type(item).__name__}")
         self._refuse_known(items)
-        options = {name: value for name, value in {**self.defaults, **param_group}.items() if name != "params"}
-        self.param_groups.append({"params": items, **options})
+        rest = {name: value for name, value in self.defaults.items() if name not in param_group}
+        self.param_groups.append({**param_group, "params": items, **rest})
 
     def _refuse_known(self, items: list[Any]) -> None:
         known = {id(p) for group in self.param_groups for p in group["params"]}

@@ -13,7 +13,8 @@ from ..._modes import no_grad
 from ..._tensor import Tensor
 from ..conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..module import Module
-from ..weight_norms import _SpectralNorm, _WeightNorm
+from ..weight_norms import _SpectralNorm
+from ..weight_norms import _WeightNorm as _Law
 from .parametrize import register_parametrization
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
@@ -126,11 +127,11 @@ def orthogonal(
     return register_parametrization(module, name, _Orthogonal(weight, kind, use_trivialization), unsafe=True)
 
 
-class _WeightNormal(Module):
+class _WeightNorm(Module):
     def __init__(self, dim: int | None) -> None:
         super().__init__()
         self.dim = None if dim is None or dim == -1 else dim
-        self._law = _WeightNorm("", self.dim)
+        self._law = _Law("", self.dim)
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
         return weight_v * (weight_g / self._law.length(weight_v))
@@ -141,7 +142,7 @@ class _WeightNormal(Module):
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Splits a weight into its size `original0`, one number along an axis, and its direction `original1`."""
-    return register_parametrization(module, name, _WeightNormal(dim), unsafe=True)
+    return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
 
 class _SpectralNormal(Module):

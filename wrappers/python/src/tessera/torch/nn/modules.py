@@ -53,6 +53,20 @@ def _ntuple(n: int) -> Callable[[Any], tuple[Any, ...]]:
 _single, _pair, _triple, _quadruple = map(_ntuple, (1, 2, 3, 4))
 
 
+def _reverse_repeat_tuple(t: Any, n: int) -> tuple[Any, ...]:
+    return tuple([item for item in reversed(t) for _ in range(n)])
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: Any, prefix: str) -> None:
+    """Takes a prefix, such as that of DataParallel, from the keys of a state_dict, and of its metadata."""
+    for key in [key for key in state_dict if key.startswith(prefix)]:
+        state_dict[key.removeprefix(prefix)] = state_dict.pop(key)
+    metadata = getattr(state_dict, "_metadata", {})
+    for key in [*metadata]:  # the module itself has the name without its point
+        if key and (key == prefix.removesuffix(".") or key.startswith(prefix)):
+            metadata[key[len(prefix) :]] = metadata.pop(key)
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)

@@ -176,11 +176,13 @@ class Optimizer(_plain.Optimizer):
             if isinstance(param_group["params"], set):
                 raise TypeError("params: expected an ordered collection, got a set, whose order changes")
             names, listed = unnamed(param_group["params"])
-            param_group = {**self._extras, **param_group, "params": listed, **({"param_names": names} if names else {})}
+            param_group = {**param_group, "params": listed, **({"param_names": names} if names else {})}
             self._check(param_group)
             if any(("param_names" in param_group) != ("param_names" in group) for group in self.param_groups):
                 raise ValueError("param_names: expected names in all groups of parameters or in none of them")
         super().add_param_group(param_group)
+        for name, value in self._extras.items():
+            self.param_groups[-1].setdefault(name, value)
 
     def _refuse_known(self, items: list[Any]) -> None:
         """Nothing: _check() has, and a parameter twice in one group is a warning only."""
