@@ -59,6 +59,23 @@ def test_parameters_of_several_shapes_are_one_vector() -> None:
     assert (ours[2].detach().numpy() == 1).all()  # without a gradient it does not move
 
 
+@pytest.mark.parametrize("options", OPTIONS)
+def test_complex_parameters_are_pairs_of_real_numbers(options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(5)
+    pairs, weights = rng.standard_normal((3, 2, 2)), rng.standard_normal(4)
+    found = []
+    for whole in (True, False):  # complex numbers, and the same program with their real numbers
+        p, q = ts.tensor(pairs), ts.tensor(weights).requires_grad_()
+        p = (ts.view_as_complex(p).clone() if whole else p).requires_grad_()
+        number = (lambda p: p) if whole else ts.view_as_complex
+        losses = run(optim.LBFGS([p, q], **options), p, 1, lambda p: ((number(p) ** 2 - 1j).abs() ** 2).sum())
+        losses += run(optim.LBFGS([p, q], **options), p, 4, lambda p: ((number(p) * q.sum() - 1j).abs() ** 2).sum())
+        found.append([np.array(losses), number(p).detach().numpy(), q.detach().numpy()])
+    for complex_, real in zip(*found):
+        np.testing.assert_allclose(complex_, real, 1e-6, 1e-9)
+    assert options == {"tolerance_grad": 1e6} or (found[0][2] != weights).any()
+
+
 def test_a_saved_state_continues() -> None:
     p = nn.Parameter(ts.tensor(START))
     first = optim.LBFGS([p], max_iter=3, line_search_fn="strong_wolfe")

@@ -229,3 +229,20 @@ def test_a_multiple_of_complex_numbers_is_added(dtype: Any) -> None:
     x.requires_grad_()
     torch.view_as_real(torch.add(x, x * 1j, alpha=2)).sum().backward()
     assert x.grad.tolist() == [3 - 1j, 3 - 1j]
+
+
+def test_a_multiple_is_one_of_the_dtype_of_the_sum() -> None:
+    x, y = torch.ones(2), torch.tensor([200, 3], dtype=torch.uint8)
+    assert torch.add(x, y, alpha=2).tolist() == [401, 7] and torch.sub(x, y, alpha=2).tolist() == [-399, -5]
+    assert torch.add(x, y, alpha=-3).tolist() == torch.sub(x, y, alpha=3).tolist() == [-599, -8]
+    assert torch.rsub(y, x, alpha=2).tolist() == [-399, -5]
+    assert x.clone().add_(y, alpha=2).tolist() == [401, 7] and x.clone().sub_(y, alpha=-2).tolist() == [401, 7]
+    assert torch.add(x.long(), y, alpha=2).tolist() == [401, 7]
+    half = torch.tensor([1 / 3], dtype=torch.float16)
+    assert torch.add(torch.zeros(1, dtype=torch.float64), half, alpha=2.1).item() == half.item() * 2.1
+    # Unsigned integers wrap around.
+    assert torch.add(y, y, alpha=-2).tolist() == y.sub(y, alpha=2).tolist() == [56, 253]
+    assert y.clone().add_(y, alpha=-2).tolist() == [56, 253]
+    y = y.double().requires_grad_()
+    torch.add(x, y, alpha=3).sum().backward()
+    assert y.grad.tolist() == [3, 3]

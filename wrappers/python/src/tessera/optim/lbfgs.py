@@ -57,10 +57,7 @@ class LBFGS(Optimizer):
     # ---- all parameters as one vector ----
 
     def _gather(self) -> Tensor:
-        flat = [
-            _ops.zeros((p.numel(),), dtype=p.dtype, device=p.device) if p.grad is None else _ops.reshape(p.grad, (-1,))
-            for p in self._params
-        ]
+        flat = [_ops.reshape(_reals(_ops.zeros_like(p) if p.grad is None else p.grad), (-1,)) for p in self._params]
         whole: Tensor = _ops.concat(flat, 0)
         return -whole if self.param_groups[0].get("maximize") else whole
 
@@ -71,9 +68,10 @@ class LBFGS(Optimizer):
     def _move(self, length: float, direction: Tensor) -> None:
         begin = 0
         for p in self._params:
-            part = direction[begin : begin + p.numel()]
-            p.add_(length * _ops.reshape(part, p.shape))
-            begin += p.numel()
+            reals = _reals(p)
+            part = direction[begin : begin + reals.numel()]
+            reals.add_(length * _ops.reshape(part, reals.shape))
+            begin += reals.numel()
 
     def _evaluate(self, closure: Callable[[], Tensor], start: list[Tensor], t: float, direction: Tensor) -> Point:
         """The loss and its gradient at `t` along the direction; the parameters are left where they were."""
@@ -178,6 +176,11 @@ class LBFGS(Optimizer):
             for name in ("old_dirs", "old_stps"):
                 if name in entry:
                     entry[name] = [item.clone() for item in entry[name]]
+
+
+def _reals(tensor: Tensor) -> Tensor:
+    """The real numbers of a tensor: a complex one has two for each element, in the same memory."""
+    return _ops.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
 def _dot(a: Tensor, b: Tensor) -> float:

@@ -14,7 +14,7 @@ reported as missing. A line that begins with spaces continues its row. `_rows.py
 SAME_BOTH = """
 abs absolute acos acosh angle arccos arccosh arcsin arcsinh arctan arctan2
 arctanh argwhere asin asinh atan atan2 atanh bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
-bitwise_right_shift bitwise_xor broadcast_to ceil copysign corrcoef cos cosh deg2rad diagflat digamma dist
+bitwise_right_shift bitwise_xor ceil copysign corrcoef cos cosh deg2rad diagflat digamma dist
 dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
 greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isfinite isinf isnan isneginf isposinf
 kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
@@ -51,6 +51,7 @@ bmm(input, mat2, *, out=None) = bmm(input, mat2, out=out)
 cholesky(input, upper=False) = cholesky(input, upper=upper)
 cholesky_inverse(input, upper=False, *, out=None) = cholesky_inverse(input, upper)
 cholesky_solve(input, input2, upper=False, *, out=None) = cholesky_solve(input, input2, upper)
+broadcast_to(input, size) = base.expand(input, size)
 chunk(input, chunks, dim=0) = chunk(input, chunks, dim)
 clamp(input, min=None, max=None, *, out=None) = clamped(input, min, max, out)
 clamp_max(input, max, *, out=None) = clamped(input, None, max, out)
