@@ -172,7 +172,9 @@ std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int64_t axis) {
   const int64_t dim = wrap_part_axis(input, axis);
   TSR_CHECK(chunks > 0, Code::kValue, "chunks", "expected at least 1 chunk, got ", chunks);
   const int64_t total = input.size(dim);
-  return split(input, total == 0 ? 0 : (total - 1) / chunks + 1, dim);
+  // Parts of no elements can be as many as the caller asks for.
+  if (total == 0) return tensor_split(input, chunks, dim);
+  return split(input, (total - 1) / chunks + 1, dim);
 }
 
 std::vector<Tensor> tensor_split(const Tensor& input, int64_t sections, int64_t axis) {

@@ -90,6 +90,7 @@ TEST(Split, cuts_by_size_by_sizes_and_by_count) {
   EXPECT_EQ(lengths(ops::split(row(), 4)), (std::vector<int64_t>{4, 2}));
   EXPECT_EQ(lengths(ops::split_with_sizes(row(), Dims{1, 0, 5})), (std::vector<int64_t>{1, 0, 5}));
   EXPECT_EQ(lengths(ops::chunk(row(), 4)), (std::vector<int64_t>{2, 2, 2}));
+  EXPECT_EQ(lengths(ops::chunk(f32(Dims{0}, {}), 3)), (std::vector<int64_t>{0, 0, 0}));
   EXPECT_EQ(lengths(ops::split(f32(Dims{0}, {}), 0)), (std::vector<int64_t>{0}));
   EXPECT_EQ(values(ops::split(grid(), 2, 1)[1]), (Numbers{3, 6}));
   EXPECT_EQ(error_of([] { ops::split(row(), 0); }).code(), Code::kValue);

@@ -365,6 +365,9 @@ def test_gradients_of_samples_are_pytorchs(edge_order: int) -> None:
         ours.gradient(ours.ones(1))
     with pytest.raises(ValueError, match="spacing"):
         ours.gradient(ours.ones(3, 3), spacing=(1.0,))
+    for count in (2, 4):  # 2 would stretch along the differences of 3 values
+        with pytest.raises(ts.ShapeError, match="3 coordinates for axis 0"):
+            ours.gradient(ours.ones(3, 4), spacing=(ours.arange(count), ours.arange(4)))
 
 
 @pytest.mark.parametrize("dtype", (np.float16, np.float32, np.float64))

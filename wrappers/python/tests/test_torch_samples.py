@@ -232,6 +232,9 @@ def test_functions_named_copy_give_memory_of_their_own() -> None:
     assert x[1, 0] == 3 and copy.shape == (3, 2) and torch.diagonal_copy(x, 1).tolist() == [1, 5]
     assert [part.tolist() for part in torch.unbind_copy(x)] == x.tolist() and torch.equal(torch.alias_copy(x), x)
     assert x.narrow_copy(1, 0, 1).tolist() == [[0], [3]]
+    assert torch.view_copy(x.t(), (6,)).tolist() == x.t().reshape(6).tolist()
+    assert torch.view_copy(x, torch.int32).tolist() == x.view(torch.int32).tolist()
+    assert torch.broadcast_to(x[0], (2, -1)).tolist() == x[0].broadcast_to((2, -1)).tolist() == [x[0].tolist()] * 2
     with pytest.raises(AttributeError):
         torch.no_such_copy  # noqa: B018
 

@@ -170,10 +170,17 @@ def _in_place(name: str) -> Any:
     return method if name in _NAMES["torch"] else None
 
 
+# The copies of a tensor as it is, and of a view that its strides need not allow.
+_OTHER_VIEWS: dict[str, Any] = {
+    "alias_copy": lambda input: input,
+    "view_copy": lambda input, *args, **options: input.contiguous().view(*args, **options),
+}
+
+
 def _copy(name: str) -> Any:
     """torch.diagonal_copy(x, ...) and its kin: what the function of the name before _copy gives, with memory of its own."""
     view = getattr(Tensor, name.removesuffix("_copy"), None) if name.endswith("_copy") and name in _NAMES["torch"] else None
-    view = (lambda input: input) if name == "alias_copy" else view
+    view = _OTHER_VIEWS.get(name, view)
     if not callable(view):
         return None
     return lambda input, *args, out=None, **options: _written(_copies(view(input, *args, **options)), out)

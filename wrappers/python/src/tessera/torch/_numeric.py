@@ -45,6 +45,8 @@ def _slope(input: Any, step: Any, axis: int, order: int) -> Any:
         raise InvalidValueError(f"gradient(): expected at least {order + 1} values along axis {axis}, got {count}")
     f = _ops.moveaxis(input, axis, -1)
     if isinstance(step, TensorBase):
+        if step.shape != (count,):
+            raise ShapeError(f"gradient(): spacing: expected {count} coordinates for axis {axis}, got shape {list(step.shape)}")
         gaps = _ops.subtract(step[1:], step[:-1])
     else:
         gaps = _ops.full((count - 1,), float(step), dtype=f.dtype if f.dtype.is_floating_point else float32, device=f.device)
