@@ -162,9 +162,17 @@ Json::Json(std::initializer_list<Json> list) {
   object.reserve(list.size());
   for (const Json& each : list) object.emplace_back(each[0].get<std::string>(), each[1]);
 }
-Json::Json(const Json& other) = default;
+// A whole copy is made first and then moved. The copy of a variant that throws in the middle destroys in libstdc++ 12 an
+// alternative that is not there yet: it takes a variant of these types for one that always has a value.
+Json::Json(const Json& other) {
+  std::visit([this](const auto& value) { value_ = std::decay_t<decltype(value)>(value); },
+             other.value_);
+}
 Json::Json(Json&& other) noexcept = default;
-Json& Json::operator=(const Json& other) = default;
+Json& Json::operator=(const Json& other) {
+  if (this != &other) *this = Json(other);
+  return *this;
+}
 Json& Json::operator=(Json&& other) noexcept = default;
 Json::~Json() = default;
 
