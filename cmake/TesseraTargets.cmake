@@ -30,11 +30,11 @@ target_compile_options(
 
 add_library(tsr_warnings INTERFACE)
 target_compile_options(tsr_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion
-                                              $<$<BOOL:${TSR_WERROR}>:-Werror>)
+                                              $<$<BOOL:${tsr_warnings_are_errors}>:-Werror>)
 # Tests compare with literals of all types, and gtest's macros convert implicitly. Their own lines are of use to a
 # debugger, whose build is `dev`, and to a sanitizer.
 add_library(tsr_test_flags INTERFACE)
-target_compile_options(tsr_test_flags INTERFACE -Wall -Wextra -Wshadow $<$<BOOL:${TSR_WERROR}>:-Werror>
+target_compile_options(tsr_test_flags INTERFACE -Wall -Wextra -Wshadow $<$<BOOL:${tsr_warnings_are_errors}>:-Werror>
                                                 $<$<CONFIG:Release>:-g0>)
 # GCC's garbage collector visits the whole precompiled header, of 140 MB, each time.
 target_compile_options(tsr_test_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
