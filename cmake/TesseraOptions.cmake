@@ -50,3 +50,16 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# An installation may be moved, so its files know each other by relative paths. Some packagers give folders below the
+# prefix as absolute ones.
+foreach(folder IN ITEMS LIBDIR INCLUDEDIR DATADIR)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${folder}}")
+    file(RELATIVE_PATH tsr_below_prefix "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_${folder}}")
+    if(tsr_below_prefix MATCHES "^\\.\\." OR tsr_below_prefix STREQUAL "")
+      message(FATAL_ERROR "CMAKE_INSTALL_${folder}: expected a folder below the prefix ${CMAKE_INSTALL_PREFIX}, "
+                          "got ${CMAKE_INSTALL_${folder}}")
+    endif()
+    set(CMAKE_INSTALL_${folder} "${tsr_below_prefix}")
+  endif()
+endforeach()

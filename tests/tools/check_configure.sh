@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What the configuration must refuse, with its reason, before it looks for anything else: a compiler for another
-# platform.
+# platform, and folders of the installation that are outside the prefix.
 #
 # Usage: check_configure.sh <repository root>
 
@@ -32,3 +32,5 @@ refuses() {
 # Nothing is linked, for which a system often lacks 32-bit libraries.
 refuses "expected a compiler for Linux on x86-64" -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \
   -DCMAKE_C_FLAGS=-m32 -DCMAKE_CXX_FLAGS=-m32
+refuses "CMAKE_INSTALL_LIBDIR: expected a folder below the prefix $area/prefix, got $area/lib" \
+  -DCMAKE_INSTALL_PREFIX="$area/prefix" -DCMAKE_INSTALL_LIBDIR="$area/lib"
