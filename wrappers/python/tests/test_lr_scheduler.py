@@ -165,6 +165,11 @@ def test_plateaus_are_pytorchs(options: dict[str, Any]) -> None:
     assert again.best == one.best and again.num_bad_epochs == one.num_bad_epochs
 
 
+def test_every_schedule_is_a_scheduler() -> None:
+    for name in lr_scheduler.__all__:
+        assert issubclass(getattr(lr_scheduler, name), lr_scheduler.LRScheduler), name
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_schedules_one_after_the_other_are_pytorchs() -> None:
     ours, theirs = optimizers()

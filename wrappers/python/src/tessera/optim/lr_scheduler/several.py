@@ -11,10 +11,10 @@ from typing import Any
 
 from ..._errors import ArgumentTypeError, InvalidValueError, as_list
 from ..optimizer import Optimizer
-from .base import for_groups
+from .base import LRScheduler, for_groups
 
 
-class ReduceLROnPlateau:
+class ReduceLROnPlateau(LRScheduler):
     """Times factor when a measure has not become better for `patience` steps."""
 
     def __init__(
@@ -37,7 +37,7 @@ class ReduceLROnPlateau:
         self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.mode_worse = math.inf if mode == "min" else -math.inf
         self.last_epoch = 0
-        self._last_lr: list[float] = [group["lr"] for group in optimizer.param_groups]
+        self._last_lr = self._rates
         self._reset()
 
     def _reset(self) -> None:
@@ -54,7 +54,7 @@ class ReduceLROnPlateau:
         bound = best - margin if self.threshold_mode == "abs" else best * (1 - margin)
         return a < bound if self.mode == "min" else a > bound
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Takes the measure of a step: a number, or a tensor with one element."""
         measure = float(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
@@ -68,32 +68,20 @@ class ReduceLROnPlateau:
         if self.num_bad_epochs > self.patience:
             self._reduce()
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = self._rates
 
     def _reduce(self) -> None:
         for index, (least, group) in enumerate(zip(self.min_lrs, self.optimizer.param_groups)):
             rate = max(group["lr"] * self.factor, least)
             if group["lr"] - rate > self.eps:
                 group["lr"] = rate
-                if self.verbose:
-                    print(f"ReduceLROnPlateau: step {self.last_epoch}: group {index}: lr {rate:.4e}")
-
-    def get_last_lr(self) -> list[float]:
-        return self._last_lr
-
-    def state_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("optimizer", "verbose")}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.__dict__.update(state_dict)
+                self.print_lr(self.verbose, index, rate)
 
 
-class _Several:
+class _Several(LRScheduler):
     """Schedulers of one optimizer."""
 
-    optimizer: Optimizer
     _schedulers: list[Any]
-    _last_lr: list[float]
 
     def _take(self, schedulers: Iterable[Any], optimizer: Optimizer | None) -> None:
         self._schedulers = as_list(schedulers, "schedulers")
@@ -102,9 +90,6 @@ class _Several:
         self.optimizer = self._schedulers[0].optimizer if optimizer is None else optimizer
         if not all(s.optimizer is self.optimizer for s in self._schedulers):
             raise InvalidValueError("schedulers: expected schedulers of one optimizer, got those of others")
-
-    def get_last_lr(self) -> list[float]:
-        return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
         kept = {key: value for key, value in self.__dict__.items() if key not in ("optimizer", "_schedulers")}
@@ -140,7 +125,7 @@ class SequentialLR(_Several):
         self._schedulers[0]._initial_step()
         self._last_lr = self._schedulers[0].get_last_lr()
 
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]
         self.last_epoch += 1
         number = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[number]
@@ -156,9 +141,9 @@ class ChainedScheduler(_Several):
 
     def __init__(self, schedulers: Iterable[Any], optimizer: Any = None) -> None:
         self._take(schedulers, optimizer)
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = self._rates
 
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]
         for scheduler in self._schedulers:
             scheduler.step()
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = self._rates
