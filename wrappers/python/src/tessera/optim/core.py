@@ -17,7 +17,7 @@ from .._tensor import Tensor
 from ..capi import adopt_all, check, ffi, handles, lib
 from ..io._safetensors import Path, _encoded
 from ._states import NAMES, SCALARS, States
-from .optimizer import Group, Optimizer, State, copied
+from .optimizer import Group, Optimizer, State, copied, numbered
 
 # Of one parameter: group, number in the group, names of its states, those that are numbers.
 Place = tuple[int, int, tuple[str, ...], list[str]]
@@ -216,14 +216,10 @@ class CoreOptimizer(Optimizer):
         """Options and state, with parameters replaced by their numbers."""
         if self._states is not None or not self._knows_groups():  # changed since the last step, perhaps
             return super().state_dict()
-        groups, starts, end = [], [], 0
-        for group in self.param_groups:
-            starts.append(end)
-            end += len(group["params"])
-            options = {name: value for name, value in group.items() if name != "params"}
-            groups.append({**options, "params": list(range(starts[-1], end))})
+        groups = numbered(self.param_groups)
         places, entries = self._read_entries()
-        return {"state": {starts[p[0]] + p[1]: entry for p, entry in zip(places, entries)}, "param_groups": groups}
+        state = {groups[p[0]]["params"][p[1]]: entry for p, entry in zip(places, entries)}
+        return {"state": state, "param_groups": groups}
 
     def _read_state(self) -> tuple[bytes, list[Tensor]]:
         """The names of the states, as the JSON of the library, and their tensors."""

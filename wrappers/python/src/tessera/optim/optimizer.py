@@ -22,6 +22,19 @@ def copied(entry: dict[str, Any]) -> dict[str, Any]:
     return {k: v.detach().clone() if isinstance(v, TensorBase) else v for k, v in entry.items()}
 
 
+def options_of(group: Group) -> dict[str, Any]:
+    return {name: value for name, value in group.items() if name != "params"}
+
+
+def numbered(groups: list[Group]) -> list[Group]:
+    """The groups with numbers, counted through all of them, in place of their parameters."""
+    found, end = [], 0
+    for group in groups:
+        begin, end = end, end + len(group["params"])
+        found.append({**options_of(group), "params": list(range(begin, end))})
+    return found
+
+
 class Optimizer:
     """Base class of optimizers. `params` are tensors, or dicts with "params" and their own options.
 
@@ -98,14 +111,9 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """Options and state, with parameters replaced by their numbers."""
-        numbers: dict[int, int] = {}
-        groups = []
-        for group in self.param_groups:
-            start = len(numbers)
-            for number, parameter in enumerate(group["params"], start):
-                numbers[id(parameter)] = number
-            options = {name: value for name, value in group.items() if name != "params"}
-            groups.append({**options, "params": list(range(start, len(numbers)))})
+        groups = numbered(self.param_groups)
+        pairs = zip(self.param_groups, groups)
+        numbers = {id(p): n for own, saved in pairs for p, n in zip(own["params"], saved["params"])}
         state = {numbers[id(p)]: entry for p, entry in self._entries() if id(p) in numbers}
         return {"state": state, "param_groups": groups}
 
@@ -126,10 +134,7 @@ class Optimizer:
         params = [p for g in self.param_groups for p in g["params"]]
         numbers = [n for g in saved for n in g["params"]]
         entries = {p: state_dict["state"][n] for n, p in zip(numbers, params) if n in state_dict["state"]}
-        groups = [
-            {**group, **{k: v for k, v in options.items() if k != "params"}}
-            for group, options in zip(self.param_groups, saved)
-        ]
+        groups = [{**group, **options_of(options)} for group, options in zip(self.param_groups, saved)]
         self._load(groups, entries)
         for group, changed in zip(self.param_groups, groups):
             group.update(changed)
@@ -144,5 +149,5 @@ class Optimizer:
         lines = [type(self).__name__ + " ("]
         for index, group in enumerate(self.param_groups):
             lines += [*[""][: index], f"Parameter Group {index}"]
-            lines += [f"    {k}: {v}" for k, v in sorted(group.items()) if k != "params"]
+            lines += [f"    {k}: {v}" for k, v in sorted(options_of(group).items())]
         return "\n".join([*lines, ")"])
