@@ -101,7 +101,7 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     tpy_fail(status);
     return -1;
   }
-  const Py_ssize_t itemsize = (info.dtype >> 8 & 0xff) / 8;
+  const Py_ssize_t itemsize = tpy_itemsize(info.dtype);
   for (int32_t i = 0; i < info.ndim; ++i)
     export->strides[i] = (Py_ssize_t)info.strides[i] * itemsize;
   _Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes are lent as they are");

@@ -228,12 +228,9 @@ static int tpy_weaken_row(const tpy_row* row, tpy_value* values, tsr_tensor* mad
 /* The call of a row after tpy_weaken_row, which has made something of the operands. */
 static PyObject* tpy_call_weakened(PyTypeObject* type, const tpy_row* row, tpy_value* values,
                                    tsr_tensor a, tsr_tensor b, tsr_tensor made) {
-  const tpy_binary call = strcmp(row->sig.name, "multiply") == 0 ? tsr_multiply
-                          : strcmp(row->sig.name, "divide") == 0 ? tsr_divide
-                                                                 : NULL;
-  PyObject* result = call != NULL && row->form != TPY_INPLACE && tpy_is_wide(a, b)
-                         ? tpy_operate_wide(type, call, a, b)
-                         : tpy_call_plain(type, row, values);
+  const tpy_binary call = (tpy_binary)row->ways->function;
+  PyObject* result = tpy_is_wide(call, a, b) ? tpy_operate_wide(type, call, a, b)
+                                             : tpy_call_plain(type, row, values);
   tsr_tensor_release(made);
   return result;
 }

@@ -115,7 +115,7 @@ static int tpy_read_index(tpy_index* index, PyObject* key) {
 /* An axis index that is an integer: of an item, or of a tensor of integers without axes. */
 static int tpy_is_single(const int64_t* item, const tsr_info* array) {
   if (item[0] == TSR_INDEX_KIND_INTEGER) return 1;
-  return item[0] == TSR_INDEX_KIND_ARRAY && array->ndim == 0 && (array->dtype & 0xff) <= 1;
+  return item[0] == TSR_INDEX_KIND_ARRAY && array->ndim == 0 && tpy_is_integer(array->dtype);
 }
 
 /* Fills the two steps; what they keep belongs to `whole`. 1 if there are two, 0 if not, -1 with an
@@ -184,7 +184,7 @@ static void tpy_read_integers(tpy_index* index) {
     tsr_number value = {0};
     tsr_status status = TSR_INVALID_ARGUMENT;
     if (array != NULL && tsr_tensor_info(array, &info) == TSR_OK && info.ndim == 0 &&
-        (info.dtype & 0xff) <= 1 && info.dtype != TSR_UINT8) {
+        tpy_is_integer(info.dtype) && info.dtype != TSR_UINT8) {
       TPY_CALL(status, tsr_tensor_item(array, &value));
     }
     if (status == TSR_OK) {

@@ -17,13 +17,15 @@ static PyObject* tensor_is_floating_point(PyObject* self, PyObject* unused) {
   tsr_info info;
   (void)unused;
   if (!tpy_info(self, &info)) return NULL;
-  return PyBool_FromLong((info.dtype & 0xff) == 2 || (info.dtype & 0xff) == 4);
+  return PyBool_FromLong(tpy_kind_of(info.dtype) == TPY_KIND_FLOAT ||
+                         tpy_kind_of(info.dtype) == TPY_KIND_BFLOAT);
 }
 
 static PyObject* tensor_is_complex(PyObject* self, PyObject* unused) {
   tsr_info info;
   (void)unused;
-  return tpy_info(self, &info) ? PyBool_FromLong((info.dtype & 0xff) == 5) : NULL;
+  return tpy_info(self, &info) ? PyBool_FromLong(tpy_kind_of(info.dtype) == TPY_KIND_COMPLEX)
+                               : NULL;
 }
 
 /* Attributes that PyTorch has as methods. */

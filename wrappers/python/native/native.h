@@ -141,6 +141,24 @@ static inline int tpy_absent(PyObject* object) {
   return object == NULL || object == Py_None;
 }
 
+/* A dtype has the bits of DLPack: the kind of its elements in the lowest byte, then their width. */
+enum {
+  TPY_KIND_SIGNED,
+  TPY_KIND_UNSIGNED,
+  TPY_KIND_FLOAT,
+  TPY_KIND_BFLOAT = 4,
+  TPY_KIND_COMPLEX,
+  TPY_KIND_BOOL
+};
+
+static inline int tpy_kind_of(tsr_dtype dtype) {
+  return dtype & 0xff;
+}
+
+static inline int tpy_is_integer(tsr_dtype dtype) {
+  return tpy_kind_of(dtype) <= TPY_KIND_UNSIGNED;
+}
+
 static inline Py_ssize_t tpy_itemsize(tsr_dtype dtype) {
   return (dtype >> 8 & 0xff) / 8;
 }
@@ -416,7 +434,7 @@ int tpy_weaken(tsr_tensor* a, tsr_tensor* b, tsr_tensor* made);
  * in PyTorch; a first one is. Asked only after tpy_weaken has made something; the operands are
  * those before it. */
 typedef tsr_status (*tpy_binary)(tsr_tensor, tsr_tensor, tsr_tensor*);
-int tpy_is_wide(tsr_tensor a, tsr_tensor b);
+int tpy_is_wide(tpy_binary call, tsr_tensor a, tsr_tensor b);
 PyObject* tpy_operate_wide(PyTypeObject* type, tpy_binary call, tsr_tensor a, tsr_tensor b);
 
 /* ---- operators.c: + - * / and their kind ---- */

@@ -7,7 +7,7 @@
 static int tpy_is_whole(PyObject* tensor) {
   tsr_info info = {sizeof info};
   return tsr_tensor_info(tpy_handle(tensor), &info) == TSR_OK &&
-         ((info.dtype & 0xff) <= 1 || info.dtype == TSR_BOOL);
+         (tpy_is_integer(info.dtype) || info.dtype == TSR_BOOL);
 }
 
 /* One of the two operands is an array. */
@@ -50,8 +50,7 @@ PyObject* tpy_operate_weak(const tpy_operator* op, PyObject* a, PyObject* b) {
     Py_RETURN_NOTIMPLEMENTED;
   tsr_tensor x = tpy_handle(a), y = tpy_handle(b), out = NULL, made;
   if (!tpy_weaken(&x, &y, &made)) return NULL;
-  const int scales = op->tensors == tsr_multiply || op->tensors == tsr_divide;
-  if (made != NULL && scales && tpy_is_wide(tpy_handle(a), tpy_handle(b))) {
+  if (made != NULL && tpy_is_wide(op->tensors, tpy_handle(a), tpy_handle(b))) {
     tsr_tensor_release(made);
     return tpy_operate_wide(tpy_class_for(a, b), op->tensors, tpy_handle(a), tpy_handle(b));
   }

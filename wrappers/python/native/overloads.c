@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  * Names with a second meaning that follows from the arguments: view(dtype) beside view(shape),
  * where(condition) beside where(condition, input, other), and split(sizes) beside split(size). Each
- * takes the place of the op's own
- * function where the tables are made and passes every other call on. The products of Note [Products
- * of two dtypes] do the same. */
+ * takes the place of the op's own function where the tables are made, and passes every other call
+ * on. The products of Note [Products of two dtypes] do the same. */
 #include "rows.h"
 
 static tpy_fast view_shape, view_dtype, where_three, nonzero, split_evenly, split_sizes;

@@ -154,8 +154,8 @@ static int tpy_fill(const tpy_nest* nest, PyObject* data, int32_t depth, tsr_dty
 }
 
 static tsr_dtype tpy_default_dtype(int kind) {
-  tsr_dtype real = TSR_FLOAT32;
-  (void)tsr_default_dtype(&real);
+  tsr_dtype real;
+  if (tsr_default_dtype(&real) != TSR_OK) real = TSR_FLOAT32;
   switch (kind) {
     case TSR_NUMBER_BOOL:
       return TSR_BOOL;

@@ -157,7 +157,7 @@ PyObject* nb_int(PyObject* self) {
 PyObject* nb_index(PyObject* self) {
   tsr_info info;
   if (!tpy_info(self, &info)) return NULL;
-  if ((info.dtype & 0xff) <= 1 && info.ndim == 0) return tensor_item(self, NULL);
+  if (tpy_is_integer(info.dtype) && info.ndim == 0) return tensor_item(self, NULL);
   PyErr_SetString(tpy.type_error, "only 0-dim tensors of integers can be used as an index");
   return NULL;
 }

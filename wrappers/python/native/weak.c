@@ -5,14 +5,14 @@
 
 /* The kinds of numbers in the order in which they are promoted. */
 static int tpy_category(tsr_dtype dtype) {
-  switch (dtype & 0xff) {
-    case 6:
-      return 0; /* bool */
-    case 0:
-    case 1:
-      return 1; /* integers */
-    case 5:
-      return 3; /* complex */
+  switch (tpy_kind_of(dtype)) {
+    case TPY_KIND_BOOL:
+      return 0;
+    case TPY_KIND_SIGNED:
+    case TPY_KIND_UNSIGNED:
+      return 1;
+    case TPY_KIND_COMPLEX:
+      return 3;
     default:
       return 2;
   }
@@ -22,7 +22,8 @@ static int tpy_is_half(tsr_dtype dtype) {
   return dtype == TSR_FLOAT16 || dtype == TSR_BFLOAT16;
 }
 
-int tpy_is_wide(tsr_tensor a, tsr_tensor b) {
+int tpy_is_wide(tpy_binary call, tsr_tensor a, tsr_tensor b) {
+  if (call != tsr_multiply && call != tsr_divide) return 0;
   tsr_info first = {sizeof first}, second = {sizeof second};
   if (tsr_tensor_info(a, &first) != TSR_OK || tsr_tensor_info(b, &second) != TSR_OK) return 0;
   return second.ndim == 0 && tpy_is_half(first.dtype) &&
