@@ -10,15 +10,22 @@ static int tpy_lacks_handle(PyObject* object) {
   return tpy_has_tensor_type(object) && tpy_handle(object) == NULL;
 }
 
+/* -1 at a list that is nested deeper than an argument can be, which may contain itself. */
+static int tpy_find_blank(PyObject* items, int depth) {
+  if (depth > TPY_MAX_NEST) return -1;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(items, i);
+    const int found = PyTuple_Check(item) || PyList_Check(item) ? tpy_find_blank(item, depth + 1)
+                                                                : tpy_lacks_handle(item);
+    if (found != 0) return found;
+  }
+  return 0;
+}
+
 int tpy_is_blank(PyObject* object) {
   if (object == NULL) return 0;
   if (!PyTuple_Check(object) && !PyList_Check(object)) return tpy_lacks_handle(object);
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
-    PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-    if (PyTuple_Check(item) || PyList_Check(item) ? tpy_is_blank(item) : tpy_lacks_handle(item))
-      return 1;
-  }
-  return 0;
+  return tpy_find_blank(object, 1) > 0;
 }
 
 int tpy_met_blank(PyObject* const* objects, Py_ssize_t count) {

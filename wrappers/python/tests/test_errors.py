@@ -161,6 +161,16 @@ def test_wrong_argument_lists_are_type_errors_as_everywhere(call: Callable[[], A
         call()
 
 
+def test_a_list_that_contains_itself_is_no_list_of_tensors_or_sizes() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    for call in (lambda: ts.stack(endless), lambda: ts.zeros(endless), lambda: ts.index_put(ts.ones(3), endless, ts.ones(1))):
+        with pytest.raises(ts.ArgumentTypeError, match="got list"):
+            call()
+    with pytest.raises(RecursionError):
+        ts.ones(3)[endless]
+
+
 def test_missing_attributes_are_attribute_errors_as_everywhere() -> None:
     for thing in (ts.ones(1), nn.Linear(1, 1), ts):
         with pytest.raises(AttributeError):
