@@ -16,6 +16,25 @@ int tpy_bool(const tpy_signature* sig, int i, PyObject* object, int32_t absent, 
   return truth >= 0;
 }
 
+/* Puts function and argument before the text of the exception, unless it is one that says nothing
+ * about the argument, such as KeyboardInterrupt. Returns 0. */
+static int tpy_name_argument(const tpy_signature* sig, int i) {
+  if (sig == NULL ||
+      !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError)))
+    return 0;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  PyObject* text = PyUnicode_FromFormat("%s(): argument '%s' (position %d): %S", sig->name,
+                                        tpy_name(sig, i), i + 1, value);
+  PyObject* args = text != NULL ? PyTuple_Pack(1, text) : NULL;
+  if (args == NULL || PyObject_SetAttrString(value, "args", args) < 0) PyErr_Clear();
+  Py_XDECREF(text);
+  Py_XDECREF(args);
+  PyErr_Restore(type, value, trace);
+  return 0;
+}
+
 static int tpy_too_large(PyObject* number) {
   PyErr_Format(tpy.value_error, "expected an int of 64 bits, got %R", number);
   return 0;
@@ -44,6 +63,7 @@ int tpy_as_int64(PyObject* object, int64_t* out) {
 static int tpy_indexed(const tpy_signature* sig, int i, const char* expected, PyObject* object,
                        int64_t* out) {
   if (tpy_as_int64(object, out)) return 1;
+  if (PyErr_ExceptionMatches(tpy.value_error)) return tpy_name_argument(sig, i);
   if (!PyErr_ExceptionMatches(tpy.type_error)) return 0;
   PyErr_Clear();
   return tpy_mismatch(sig, i, expected, object);
@@ -136,7 +156,7 @@ int tpy_ints(const tpy_signature* sig, int i, PyObject* object, tpy_list* list) 
   int good = 1;
   for (int32_t k = 0; good && items != NULL && k < list->n; ++k) {
     PyObject* item = PyTuple_GET_ITEM(items, k);
-    good = PyIndex_Check(item) ? tpy_as_int64(item, list->at + k)
+    good = PyIndex_Check(item) ? tpy_indexed(sig, i, "a sequence of ints", item, list->at + k)
                                : tpy_mismatch(sig, i, "a sequence of ints", item);
   }
   Py_XDECREF(items);
@@ -187,8 +207,6 @@ int tpy_tensor_list(const tpy_signature* sig, int i, PyObject* object, int holes
 /* ---- dtypes, devices, text, constants, generators ---- */
 
 int tpy_dtype(const tpy_signature* sig, int i, PyObject* object, tsr_dtype* out) {
-  (void)sig;
-  (void)i;
   *out = -1;
   if (tpy_absent(object)) return 1;
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -201,16 +219,14 @@ int tpy_dtype(const tpy_signature* sig, int i, PyObject* object, tsr_dtype* out)
     }
     if (attempt) break;
     object = PyObject_CallOneArg(tpy.to_dtype, object);
-    if (object == NULL) return 0;
+    if (object == NULL) return tpy_name_argument(sig, i);
   }
   Py_DECREF(object);
   PyErr_SetString(tpy.type_error, "expected a tessera dtype");
-  return 0;
+  return tpy_name_argument(sig, i);
 }
 
 int tpy_device(const tpy_signature* sig, int i, PyObject* object, int32_t* type, int32_t* index) {
-  (void)sig;
-  (void)i;
   *type = *index = -1;
   if (tpy_absent(object)) return 1;
   if (object == tpy.cpu ||
@@ -220,7 +236,7 @@ int tpy_device(const tpy_signature* sig, int i, PyObject* object, int32_t* type,
     return 1;
   }
   PyObject* pair = PyObject_CallOneArg(tpy.to_device, object);
-  if (pair == NULL) return 0;
+  if (pair == NULL) return tpy_name_argument(sig, i);
   const int good = PyArg_ParseTuple(pair, "ii", type, index);
   Py_DECREF(pair);
   return good;

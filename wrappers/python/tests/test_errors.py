@@ -36,6 +36,18 @@ def test_errors_carry_operation_and_argument() -> None:
         assert part in str(error)
 
 
+def test_errors_of_converted_arguments_name_them() -> None:
+    cases: list[tuple[Callable[[], Any], type[Exception], str]] = [
+        (lambda: ts.zeros(3, dtype=5), ts.DTypeError, r"zeros\(\): argument 'dtype' \(position 2\): expected a dtype, got 5"),
+        (lambda: ts.zeros(3, device="gpu"), ts.DeviceError, r"zeros\(\): argument 'device' \(position 3\): expected a device"),
+        (lambda: ts.zeros((1, 2**70)), ts.InvalidValueError, r"zeros\(\): argument 'shape' \(position 1\): expected an int of 64"),
+        (lambda: ts.ones(3).sum(2**70), ts.InvalidValueError, r"sum\(\): argument 'axis' \(position 2\): expected an int of 64"),
+    ]
+    for call, kind, text in cases:
+        with pytest.raises(kind, match=f"^{text}"):
+            call()
+
+
 def test_builtins_catch() -> None:
     cases = [
         (ValueError, lambda: ts.ones(2) + ts.ones(3)),
