@@ -30,6 +30,43 @@ class Keeper final : public kernel::LaunchKeeper {
   bool complete = true;
 };
 
+using Contents = std::vector<std::vector<std::byte>>;
+
+// The memory that a call writes to.
+class Written {
+ public:
+  explicit Written(std::span<const Tensor> targets) {
+    for (const Tensor& target : targets) {
+      const Bytes bytes = bytes_of(target);
+      // What has no bytes may have no memory, and memcpy and memcmp take no null pointer.
+      if (bytes.size() != 0) memory_.push_back(bytes);
+    }
+  }
+
+  [[nodiscard]] Contents contents() const {
+    Contents found;
+    for (const Bytes& bytes : memory_) found.emplace_back(bytes.low, bytes.high);
+    return found;
+  }
+  void set(const Contents& contents) const {
+    for (size_t i = 0; i < memory_.size(); ++i)
+      std::memcpy(memory_[i].low, contents[i].data(), contents[i].size());
+  }
+  [[nodiscard]] bool equals(const Contents& contents) const {
+    for (size_t i = 0; i < memory_.size(); ++i) {
+      if (std::memcmp(memory_[i].low, contents[i].data(), contents[i].size()) != 0) return false;
+    }
+    return true;
+  }
+  // Shows what is not written again.
+  void spoil() const {
+    for (const Bytes& bytes : memory_) std::memset(bytes.low, 0xa5, bytes.size());
+  }
+
+ private:
+  std::vector<Bytes> memory_;
+};
+
 TensorImpl* impl_of(tsr_tensor handle) {
   return reinterpret_cast<TensorImpl*>(handle);
 }
@@ -180,24 +217,33 @@ bool Plan::find_moving(Call& call, std::vector<std::pair<size_t, Moving>>& movin
   return true;
 }
 
-void Plan::try_keeping(Call& call) {
-  call.tried = true;
+// Whether the memory of all operands stays where it is, and their values alone decide what is done.
+bool Plan::may_keep(const Call& call) const {
   const Step& step = call.prepared->step();
-  const bool inplace = is_inplace_form(*step.symbol);
   const auto is_placed = [&](const Argument& arg) {
     return std::all_of(arg.values.begin(), arg.values.end(), [&](int32_t value) {
       return value == kAbsent || tensors_[static_cast<size_t>(value)].defined();
     });
   };
-  const bool is_candidate =
-      on_cpu_ && std::all_of(step.args.begin(), step.args.end(), is_placed) && !call.gives &&
-      step.symbol->signature != nullptr && !has_generator(*step.symbol) &&
-      (inplace ? step.args.front().kind == TSR_VALUE_TENSOR : !step.results.empty());
-  if (!is_candidate) return make_call(call);
+  return on_cpu_ && std::all_of(step.args.begin(), step.args.end(), is_placed) && !call.gives &&
+         step.symbol->signature != nullptr && !has_generator(*step.symbol) &&
+         (is_inplace_form(*step.symbol) ? step.args.front().kind == TSR_VALUE_TENSOR
+                                        : !step.results.empty());
+}
+
+std::vector<Tensor> Plan::targets_of(const Step& step) const {
   std::vector<Tensor> targets;
-  if (inplace) targets.push_back(tensors_[static_cast<size_t>(step.args.front().values.front())]);
+  if (is_inplace_form(*step.symbol))
+    targets.push_back(tensors_[static_cast<size_t>(step.args.front().values.front())]);
   for (const int32_t value : step.results) targets.push_back(tensors_[static_cast<size_t>(value)]);
-  std::vector<std::pair<const Storage*, uint32_t>> versions;
+  return targets;
+}
+
+// The storages that a call only reads, as they are now. Nothing if it reads what it writes to and
+// is no in-place form.
+std::optional<Plan::Versions> Plan::versions_of_inputs(const Step& step,
+                                                       std::span<const Tensor> targets) const {
+  Versions versions;
   for (const Argument& arg : step.args) {
     for (const int32_t value : arg.values) {
       if (value == kAbsent) continue;
@@ -205,55 +251,55 @@ void Plan::try_keeping(Call& call) {
       const bool is_target = std::any_of(targets.begin(), targets.end(), [&](const Tensor& target) {
         return target.storage() == tensor.storage();
       });
-      if (is_target && !inplace) return make_call(call);
+      if (is_target && !is_inplace_form(*step.symbol)) return std::nullopt;
       if (!is_target) versions.emplace_back(tensor.storage().get(), tensor.version());
     }
   }
-  // What has no bytes may have no memory, and memcpy and memcmp take no null pointer.
-  std::erase_if(targets, [](const Tensor& target) { return bytes_of(target).size() == 0; });
-  std::vector<std::vector<std::byte>> before, after;
-  const auto save = [&](std::vector<std::vector<std::byte>>& to) {
-    for (const Tensor& target : targets) {
-      const Bytes bytes = bytes_of(target);
-      to.emplace_back(bytes.low, bytes.high);
-    }
-  };
-  const auto restore = [&](const std::vector<std::vector<std::byte>>& from) {
-    for (size_t i = 0; i < targets.size(); ++i)
-      std::memcpy(bytes_of(targets[i]).low, from[i].data(), from[i].size());
-  };
-  save(before);
-  bool keeps = false;
-  {
-    const Watching watching;
-    Keeper keeper;
-    const uint64_t allocations = watched_allocations();
-    make_call(call);
-    keeps = keeper.complete && !keeper.launches.empty() && allocations == watched_allocations() &&
-            std::all_of(versions.begin(), versions.end(), [](const auto& each) {
-              return each.first->version.load(std::memory_order_relaxed) == each.second;
-            });
-    call.launches = std::move(keeper.launches);
-  }
+  return versions;
+}
+
+// Makes the call and takes its launches. True if they are all that it did.
+bool Plan::take_launches(Call& call, const Versions& versions) {
+  const Watching watching;
+  Keeper keeper;
+  const uint64_t allocations = watched_allocations();
+  make_call(call);
+  const bool are_all = keeper.complete && !keeper.launches.empty() &&
+                       allocations == watched_allocations() &&
+                       std::all_of(versions.begin(), versions.end(), [](const auto& each) {
+                         return each.first->version.load(std::memory_order_relaxed) == each.second;
+                       });
+  call.launches = std::move(keeper.launches);
+  return are_all;
+}
+
+void Plan::try_keeping(Call& call) {
+  call.tried = true;
+  if (!may_keep(call)) return make_call(call);
+  const Step& step = call.prepared->step();
+  const std::vector<Tensor> targets = targets_of(step);
+  const auto versions = versions_of_inputs(step, targets);
+  if (!versions) return make_call(call);
+  const bool inplace = is_inplace_form(*step.symbol);
+  const Written written(targets);
+  const Contents before = inplace ? written.contents() : Contents();
   std::vector<std::pair<size_t, Moving>> moving;
-  if (!keeps || !find_moving(call, moving)) {
+  if (!take_launches(call, *versions) || !find_moving(call, moving)) {
     call.launches.clear();
     return;
   }
-  save(after);
+  const Contents after = written.contents();
   if (inplace) {
-    restore(before);
+    written.set(before);
   } else {
-    for (const Tensor& target : targets)
-      std::memset(bytes_of(target).low, 0xa5, bytes_of(target).size());
+    written.spoil();
   }
-  bool same = true;
-  for (const auto& launch : call.launches) same = same && launch->run() == kernel::kOk;
-  for (size_t i = 0; i < targets.size(); ++i)
-    same = same && std::memcmp(bytes_of(targets[i]).low, after[i].data(), after[i].size()) == 0;
+  const bool same = std::all_of(call.launches.begin(), call.launches.end(),
+                                [](const auto& launch) { return launch->run() == kernel::kOk; }) &&
+                    written.equals(after);
   if (!same) {
     kernel::forget_kernel_error();
-    restore(after);
+    written.set(after);
     call.launches.clear();
     return;
   }

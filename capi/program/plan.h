@@ -22,7 +22,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "capi/program/prepared.h"
@@ -97,6 +99,8 @@ class Plan {
     std::vector<std::unique_ptr<kernel::KeptLaunch>> launches;
   };
 
+  using Versions = std::vector<std::pair<const Storage*, uint32_t>>;
+
   // The calls as a graph of the device, with memory that never moves.
   struct DeviceRun {
     std::vector<Tensor> inputs, outputs;  // undefined: not the graph's
@@ -109,6 +113,11 @@ class Plan {
   void renew(size_t group);
   void move(size_t group);
   void set_slot(int32_t value, const Tensor& tensor);
+  [[nodiscard]] bool may_keep(const Call& call) const;
+  [[nodiscard]] std::vector<Tensor> targets_of(const Step& step) const;
+  [[nodiscard]] std::optional<Versions> versions_of_inputs(const Step& step,
+                                                           std::span<const Tensor> targets) const;
+  bool take_launches(Call& call, const Versions& versions);
   void try_keeping(Call& call);
   [[nodiscard]] bool find_moving(Call& call, std::vector<std::pair<size_t, Moving>>& moving);
   void make_call(Call& call);
