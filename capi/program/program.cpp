@@ -58,6 +58,86 @@ template <class... Pieces>
               concat("call ", step, " of the program, ", symbol.name, ": ", pieces...));
 }
 
+// Goes through a program in the order of its calls, and throws at the first one that cannot be
+// made.
+class Checker {
+ public:
+  explicit Checker(const Program& program)
+      : program_(program), sizes_(program.recorded_sizes()), exists_(program.values.size()) {
+    for (size_t i = 0; i < exists_.size(); ++i) exists_[i] = program.values[i].stored.defined();
+  }
+
+  void check_input(const Named& input) {
+    TSR_CHECK(is_value(input.value), Code::kAbi, nullptr, "input '", input.name, "' has no value");
+    exists_[static_cast<size_t>(input.value)] = true;
+  }
+
+  void check_step(size_t number) {
+    const Step& step = program_.steps[number];
+    const Symbol& symbol = *step.symbol;
+    const std::string_view letters = letters_of(symbol);
+    const size_t n_places = count_results(letters);
+    if (caller_of(symbol) == nullptr) refuse(number, symbol, "a function that no program calls");
+    if (step.args.size() != letters.size() - n_places)
+      refuse(number, symbol, "expected ", letters.size() - n_places, " arguments, got ",
+             step.args.size());
+    const bool has_list = n_places > 0 && letters.back() == arg_type::kPlaces;
+    if (!has_list && step.results.size() != n_places)
+      refuse(number, symbol, "expected ", n_places, " results, got ", step.results.size());
+    for (size_t k = 0; k < step.args.size(); ++k) check_argument(number, k, letters[k]);
+    // Only the list of tsr_grad has no count of its own: it is as long as that of its inputs.
+    if (symbol.signature == nullptr && has_list &&
+        step.results.size() != step.args[2].values.size())
+      refuse(number, symbol, "expected a result for each input");
+    for (const int32_t value : step.results) {
+      if (value == kAbsent) continue;
+      if (!is_value(value) || exists_[static_cast<size_t>(value)])
+        refuse(number, symbol, "its result is value ", value, ", which is taken");
+      exists_[static_cast<size_t>(value)] = true;
+    }
+  }
+
+  void check_output(const Named& output) const {
+    TSR_CHECK(exists(output.value), Code::kAbi, nullptr, "output '", output.name, "' has no value");
+  }
+
+ private:
+  void check_argument(size_t number, size_t k, char letter) const {
+    const Symbol& symbol = *program_.steps[number].symbol;
+    const Argument& arg = program_.steps[number].args[k];
+    const tsr_value sample = sample_of(arg, sizes_);
+    const bool is_optimizer = letter == arg_type::kOther;
+    const bool good = is_optimizer ? arg.kind == TSR_VALUE_POINTER
+                                   : fits(letter, sample) && fits_width(letter, sample);
+    if (!good)
+      refuse(number, symbol, "argument ", k, " is of another kind than the function takes");
+    if (is_optimizer && !is_place_in(program_.optimizers, arg.n))
+      refuse(number, symbol, "there is no optimizer ", arg.n);
+    if (arg.kind == TSR_VALUE_GENERATOR && !is_place_in(program_.generators, arg.n))
+      refuse(number, symbol, "there is no generator ", arg.n);
+    if (arg.kind == TSR_VALUE_TENSOR && arg.values.size() != 1)
+      refuse(number, symbol, "argument ", k, " is not one tensor");
+    for (const int32_t value : arg.values) {
+      const bool may_be_absent = arg.kind == TSR_VALUE_TENSORS;
+      if (value == kAbsent && may_be_absent) continue;
+      if (!exists(value))
+        refuse(number, symbol, "argument ", k, " is value ", value, ", which does not exist yet");
+    }
+  }
+
+  [[nodiscard]] static bool is_place_in(const auto& list, int32_t place) {
+    return place >= 0 && static_cast<size_t>(place) < list.size();
+  }
+  [[nodiscard]] bool is_value(int32_t value) const { return is_place_in(program_.values, value); }
+  [[nodiscard]] bool exists(int32_t value) const {
+    return is_value(value) && exists_[static_cast<size_t>(value)];
+  }
+
+  const Program& program_;
+  const Sizes sizes_;
+  std::vector<bool> exists_;
+};
+
 }  // namespace
 
 int64_t Integer::at(const Sizes& sizes) const {
@@ -120,65 +200,13 @@ void Program::check_sizes() const {
 
 void Program::check() {
   check_sizes();
-  const Sizes recorded = recorded_sizes();
-  std::vector<bool> exists(values.size());
-  const auto is_value = [&](int32_t value) {
-    return value >= 0 && static_cast<size_t>(value) < values.size();
-  };
-  for (size_t i = 0; i < values.size(); ++i) exists[i] = values[i].stored.defined();
-  for (const Named& input : inputs) {
-    TSR_CHECK(is_value(input.value), Code::kAbi, nullptr, "input '", input.name, "' has no value");
-    exists[static_cast<size_t>(input.value)] = true;
-  }
+  Checker checker(*this);
+  for (const Named& input : inputs) checker.check_input(input);
   for (size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
-    const Symbol& symbol = *step.symbol;
-    const std::string_view letters = letters_of(symbol);
-    const size_t n_places = count_results(letters);
-    if (caller_of(symbol) == nullptr) refuse(i, symbol, "a function that no program calls");
-    if (step.args.size() != letters.size() - n_places)
-      refuse(i, symbol, "expected ", letters.size() - n_places, " arguments, got ",
-             step.args.size());
-    const bool has_list = n_places > 0 && letters.back() == arg_type::kPlaces;
-    if (!has_list && step.results.size() != n_places)
-      refuse(i, symbol, "expected ", n_places, " results, got ", step.results.size());
-    for (size_t k = 0; k < step.args.size(); ++k) {
-      const Argument& arg = step.args[k];
-      const tsr_value sample = sample_of(arg, recorded);
-      const bool is_optimizer = letters[k] == arg_type::kOther;
-      const bool good = is_optimizer ? arg.kind == TSR_VALUE_POINTER
-                                     : fits(letters[k], sample) && fits_width(letters[k], sample);
-      if (!good) refuse(i, symbol, "argument ", k, " is of another kind than the function takes");
-      if (is_optimizer && (arg.n < 0 || static_cast<size_t>(arg.n) >= optimizers.size()))
-        refuse(i, symbol, "there is no optimizer ", arg.n);
-      if (arg.kind == TSR_VALUE_GENERATOR &&
-          (arg.n < 0 || static_cast<size_t>(arg.n) >= generators.size()))
-        refuse(i, symbol, "there is no generator ", arg.n);
-      if (arg.kind == TSR_VALUE_TENSOR && arg.values.size() != 1)
-        refuse(i, symbol, "argument ", k, " is not one tensor");
-      for (const int32_t value : arg.values) {
-        const bool may_be_absent = arg.kind == TSR_VALUE_TENSORS;
-        if (value == kAbsent && may_be_absent) continue;
-        if (!is_value(value) || !exists[static_cast<size_t>(value)])
-          refuse(i, symbol, "argument ", k, " is value ", value, ", which does not exist yet");
-      }
-    }
-    // Only the list of tsr_grad has no count of its own: it is as long as that of its inputs.
-    if (symbol.signature == nullptr && has_list &&
-        step.results.size() != step.args[2].values.size())
-      refuse(i, symbol, "expected a result for each input");
-    for (const int32_t value : step.results) {
-      if (value == kAbsent) continue;
-      if (!is_value(value) || exists[static_cast<size_t>(value)])
-        refuse(i, symbol, "its result is value ", value, ", which is taken");
-      exists[static_cast<size_t>(value)] = true;
-    }
-    trains = trains || is_training_call(symbol);
+    checker.check_step(i);
+    trains = trains || is_training_call(*steps[i].symbol);
   }
-  for (const Named& output : outputs) {
-    TSR_CHECK(is_value(output.value) && exists[static_cast<size_t>(output.value)], Code::kAbi,
-              nullptr, "output '", output.name, "' has no value");
-  }
+  for (const Named& output : outputs) checker.check_output(output);
   handed_out_ = true;
   for (const auto& optimizer : optimizers) hand_out(optimizer.get());
   for (const auto& generator : generators) hand_out(generator.get());
