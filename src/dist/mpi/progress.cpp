@@ -16,6 +16,7 @@ constexpr auto kLookEvery = milliseconds(50);
 constexpr auto kDoubt = milliseconds(200);
 constexpr auto kPatience = milliseconds(3000);  // with a rank that has left in an orderly way
 
+// FNV-1a.
 uint64_t hash_of(const Signature& signature) {
   uint64_t hash = 14695981039346656037ULL;
   unsigned char bytes[sizeof(Signature)];
@@ -56,16 +57,18 @@ void Engine::fail_mpi(Operation& operation, int code, const char* call) {
 bool Engine::step(Operation& operation) {
   Context& context = *operation.context;
   const auto size = static_cast<size_t>(context.size);
-  int code = MPI_SUCCESS;
-  const auto begin = [&](Stage next) {
+  // Starts a collective that comes before the operation's own; returns what step returns.
+  const auto begin = [&](Stage next, const char* call, const auto& start) {
     operation.stage = next;
     operation.requests.assign(1, MPI_REQUEST_NULL);
-    return operation.requests.data();
+    const int code = start(operation.requests.data());
+    if (code != MPI_SUCCESS) fail_mpi(operation, code, call);
+    return code != MPI_SUCCESS;
   };
   if (operation.stage != Stage::kQueued) {
     int done = 0;
-    code = MPI_Testall(static_cast<int>(operation.requests.size()), operation.requests.data(),
-                       &done, MPI_STATUSES_IGNORE);
+    const int code = MPI_Testall(static_cast<int>(operation.requests.size()),
+                                 operation.requests.data(), &done, MPI_STATUSES_IGNORE);
     if (code != MPI_SUCCESS) return fail_mpi(operation, code, "an exchange before it"), true;
     if (done == 0) return false;
   }
@@ -73,17 +76,17 @@ bool Engine::step(Operation& operation) {
   if (operation.stage == Stage::kQueued && operation.is_compared()) {
     operation.digest[0] = hash_of(operation.signature);
     operation.digest[1] = ~operation.digest[0];
-    code = MPI_Iallreduce(operation.digest, operation.largest, 2, MPI_UINT64_T, MPI_MAX,
-                          context.checks, begin(Stage::kChecking));
-    if (code != MPI_SUCCESS) return fail_mpi(operation, code, "MPI_Iallreduce"), true;
-    return false;
+    return begin(Stage::kChecking, "MPI_Iallreduce", [&](MPI_Request* request) {
+      return MPI_Iallreduce(operation.digest, operation.largest, 2, MPI_UINT64_T, MPI_MAX,
+                            context.checks, request);
+    });
   }
   if (operation.stage == Stage::kChecking && operation.largest[0] != ~operation.largest[1]) {
     operation.all.resize(size);
-    code = MPI_Iallgather(&operation.signature, sizeof(Signature), MPI_BYTE, operation.all.data(),
-                          sizeof(Signature), MPI_BYTE, context.main, begin(Stage::kExplaining));
-    if (code != MPI_SUCCESS) return fail_mpi(operation, code, "MPI_Iallgather"), true;
-    return false;
+    return begin(Stage::kExplaining, "MPI_Iallgather", [&](MPI_Request* request) {
+      return MPI_Iallgather(&operation.signature, sizeof(Signature), MPI_BYTE, operation.all.data(),
+                            sizeof(Signature), MPI_BYTE, context.main, request);
+    });
   }
   if (operation.stage == Stage::kExplaining) {
     finish(operation, compare(operation.all, &operation.failure));
@@ -91,10 +94,10 @@ bool Engine::step(Operation& operation) {
   }
   if (operation.stage <= Stage::kChecking && kind == Collective::kAllToAll) {
     operation.announced.resize(size);
-    code = MPI_Ialltoall(operation.send_counts.data(), 1, MPI_INT64_T, operation.announced.data(),
-                         1, MPI_INT64_T, context.main, begin(Stage::kCounting));
-    if (code != MPI_SUCCESS) return fail_mpi(operation, code, "MPI_Ialltoall"), true;
-    return false;
+    return begin(Stage::kCounting, "MPI_Ialltoall", [&](MPI_Request* request) {
+      return MPI_Ialltoall(operation.send_counts.data(), 1, MPI_INT64_T, operation.announced.data(),
+                           1, MPI_INT64_T, context.main, request);
+    });
   }
   if (operation.stage == Stage::kCounting) {
     compare_counts(operation);
@@ -102,10 +105,10 @@ bool Engine::step(Operation& operation) {
       operation.disagrees = 1;
       operation.failure.set(Code::kShape, *text);
     }
-    code = MPI_Iallreduce(&operation.disagrees, &operation.anyone_disagrees, 1, MPI_INT32_T,
-                          MPI_MAX, context.main, begin(Stage::kAgreeing));
-    if (code != MPI_SUCCESS) return fail_mpi(operation, code, "MPI_Iallreduce"), true;
-    return false;
+    return begin(Stage::kAgreeing, "MPI_Iallreduce", [&](MPI_Request* request) {
+      return MPI_Iallreduce(&operation.disagrees, &operation.anyone_disagrees, 1, MPI_INT32_T,
+                            MPI_MAX, context.main, request);
+    });
   }
   if (operation.stage == Stage::kAgreeing && operation.anyone_disagrees != 0) {
     if (operation.disagrees == 0) {
@@ -127,7 +130,7 @@ bool Engine::step(Operation& operation) {
   }
   operation.requests.clear();
   operation.stage = Stage::kRunning;
-  code = post(operation);
+  const int code = post(operation);
   if (code != MPI_SUCCESS) return fail_mpi(operation, code, name(kind)), true;
   context.running.push_back(&operation);
   return true;
