@@ -286,6 +286,39 @@ Tensor unlimited(const Tensor& input, const Out& out) {
   return out.is_inplace() ? input : clone(input, out);
 }
 
+// The values of clip, without a record; `compute` is the dtype of the result.
+Tensor clip_values(const Tensor& input, const std::optional<Scalar>& min,
+                   const std::optional<Scalar>& max, DType compute, bool grad, const Out& out) {
+  Result result = allocate(out, input.sizes(), compute, input.device(), grad, {&input});
+  if (!min.has_value() || !max.has_value() || compute == DType::kBool) {
+    // maximum or minimum with a number, without autograd: clip records its own derivative. Bools
+    // have no kernel for two bounds.
+    const Tensor given = input.detached();
+    const Tensor target = result.value().detached();
+    const bool both = min.has_value() && max.has_value();
+    const Tensor plain = both ? maximum(given, *min) : given;
+    if (!max.has_value()) {
+      maximum(plain, *min, Out::into(target));
+    } else {
+      minimum(plain, *max, Out::into(target));
+    }
+    return result.finish();
+  }
+  if (result.value().numel() == 0) return result.finish();
+  const Tensor source = cast_memory(input, compute);
+  if (is_floating(compute) && min->to<double>() <= max->to<double>()) {
+    // The same function with the bounds as parameters, which stay in registers.
+    launch_unary(kernel::UnaryOp::kHardtanh, result.value(), source,
+                 {min->to<double>(), max->to<double>()});
+  } else {
+    const DType number = kernel::opmath(compute);
+    const kernel::Elementwise walk(
+        result.value(), {source, kernel::Input(*min, number), kernel::Input(*max, number)});
+    kernel::launch(kernel::kTernary, input.device(), TernaryOp::kClip, walk.plan());
+  }
+  return result.finish();
+}
+
 }  // namespace
 
 Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max, Out out) {
@@ -304,38 +337,7 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
   }
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
   const Tensor original = out.is_inplace() && grad ? clone(input) : input;
-  Tensor output;
-  if (min.has_value() && max.has_value() && compute != DType::kBool) {
-    Result result = allocate(out, input.sizes(), compute, input.device(), grad, {&input});
-    if (result.value().numel() != 0) {
-      const Tensor source = cast_memory(input, compute);
-      if (is_floating(compute) && min->to<double>() <= max->to<double>()) {
-        // The same function with the bounds as parameters, which stay in registers.
-        launch_unary(kernel::UnaryOp::kHardtanh, result.value(), source,
-                     {min->to<double>(), max->to<double>()});
-      } else {
-        const DType number = kernel::opmath(compute);
-        const kernel::Elementwise walk(
-            result.value(), {source, kernel::Input(*min, number), kernel::Input(*max, number)});
-        kernel::launch(kernel::kTernary, input.device(), TernaryOp::kClip, walk.plan());
-      }
-    }
-    output = result.finish();
-  } else {
-    // maximum or minimum with a number, without autograd: clip records its own derivative below.
-    // Bools have no kernel for two bounds.
-    Result result = allocate(out, input.sizes(), compute, input.device(), grad, {&input});
-    const Tensor given = input.detached();
-    const Tensor target = result.value().detached();
-    const bool both = min.has_value() && max.has_value();
-    const Tensor plain = both ? maximum(given, *min) : given;
-    if (!max.has_value()) {
-      maximum(plain, *min, Out::into(target));
-    } else {
-      minimum(plain, *max, Out::into(target));
-    }
-    output = result.finish();
-  }
+  const Tensor output = clip_values(input, min, max, compute, grad, out);
   if (grad) {
     record(
         output, "ClipBackward", {input}, {save_input(original)},
