@@ -115,7 +115,7 @@ const DeviceInterface& interface_of(Device device) {
 namespace {
 
 ForkMutex g_scope_mutex;
-int64_t g_scopes = 0;
+int64_t g_scopes = 0;  // of all threads; guarded by the mutex
 
 // While no thread has a scope, allocating looks for none.
 void count_scopes(int64_t change) noexcept {

@@ -171,6 +171,8 @@ class Engine {
   void finish(Operation& operation, Status status) noexcept;
   void fail_mpi(Operation& operation, int code, const char* call);
 
+  // Guards what follows, but for the atomics, and all contexts with their operations. What MPI and
+  // the environment can do (any_thread_ to cuda_collectives_) is written once, before initialised_.
   std::mutex mutex_;
   std::condition_variable changed_;
   bool started_ = false;

@@ -25,6 +25,8 @@ struct Context {
   int32_t rank = 0;
   int32_t size = 1;
   int32_t device = 0;
+  // Guards what follows, and calls of NCCL for `comm`: an abort must not end it during another
+  // call.
   std::mutex mutex;
   bool aborted = false;
   Failure reason;

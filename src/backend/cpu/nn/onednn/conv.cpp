@@ -370,7 +370,7 @@ class Cache {
   // primitive. No fork may happen meanwhile: the child would wait for a thread that it does not
   // have.
   GuardedMutex preparing_{LockLevel::kOuter};
-  GuardedMutex mutex_;
+  GuardedMutex mutex_;  // guards the map
   std::unordered_map<ConvKey, std::shared_ptr<Prepared>, ConvKeyHash> map_;
 };
 
