@@ -27,10 +27,12 @@ struct Sorted {
   Tensor positions;  // undefined if not wanted
 };
 
+enum class Wanted : uint8_t { kValues, kPositions, kBoth };
+
 // The first `keep` of every line along axis, or those of its `ranks`, in new row-major memory of
 // the result's shape.
-Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descending,
-                  bool want_values, bool want_positions, const Tensor& ranks = {}) {
+Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descending, Wanted wanted,
+                  const Tensor& ranks = {}) {
   const bool scalar = input.ndim() == 0;
   const Tensor lines =
       scalar ? make_view(input, Dims{1}, Dims{1}, input.offset()) : swap_with_last(input, axis);
@@ -40,8 +42,8 @@ Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descendi
   Dims shape = lines.sizes();
   shape.back() = keep;
   Sorted sorted;
-  if (want_values) sorted.values = empty(shape, input.dtype(), input.device());
-  if (want_positions) sorted.positions = empty(shape, DType::kInt64, input.device());
+  if (wanted != Wanted::kPositions) sorted.values = empty(shape, input.dtype(), input.device());
+  if (wanted != Wanted::kValues) sorted.positions = empty(shape, DType::kInt64, input.device());
   kernel::SortPlan plan{};
   plan.columns = lines.sizes().back();
   plan.rows = plan.columns == 0 ? 0 : source.numel() / plan.columns;
@@ -50,8 +52,8 @@ Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descendi
   plan.place = kernel::place_on(input.device());
   plan.dtype = input.dtype();
   plan.input = source.data();
-  plan.values = want_values ? sorted.values.data() : nullptr;
-  plan.positions = want_positions ? sorted.positions.data_as<int64_t>() : nullptr;
+  plan.values = data_or_null(sorted.values);
+  plan.positions = static_cast<int64_t*>(data_or_null(sorted.positions));
   plan.ranks = static_cast<const int64_t*>(data_or_null(chosen));
   if (plan.rows != 0 && keep != 0) kernel::launch(kernel::kSort, input.device(), plan);
   for (Tensor* part : {&sorted.values, &sorted.positions}) {
@@ -95,7 +97,7 @@ std::tuple<Tensor, Tensor> leading(const Tensor& input, int64_t axis, int64_t ke
                                    const Out& values, const Out& indices) {
   check_apart(values, "values", indices, "indices");
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
-  const Sorted sorted = sort_lines(input, axis, keep, descending, true, true);
+  const Sorted sorted = sort_lines(input, axis, keep, descending, Wanted::kBoth);
   Tensor first = deliver(sorted.values, values, grad);
   Tensor second = deliver(sorted.positions, indices, false);
   if (grad) record_sorted(first, input, sorted.positions, axis);
@@ -107,7 +109,8 @@ std::tuple<Tensor, Tensor> leading(const Tensor& input, int64_t axis, int64_t ke
 Tensor sort(const Tensor& input, int64_t axis, bool descending, bool, Out out) {
   const int64_t along = check_axis(input, axis);
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
-  const Sorted sorted = sort_lines(input, along, line_length(input, along), descending, true, grad);
+  const Sorted sorted = sort_lines(input, along, line_length(input, along), descending,
+                                   grad ? Wanted::kBoth : Wanted::kValues);
   Tensor output = deliver(sorted.values, out, grad);
   if (grad) record_sorted(output, input, sorted.positions, along);
   return output;
@@ -116,7 +119,7 @@ Tensor sort(const Tensor& input, int64_t axis, bool descending, bool, Out out) {
 Tensor argsort(const Tensor& input, int64_t axis, bool descending, bool, Out out) {
   const int64_t along = check_axis(input, axis);
   const Sorted sorted =
-      sort_lines(input, along, line_length(input, along), descending, false, true);
+      sort_lines(input, along, line_length(input, along), descending, Wanted::kPositions);
   return deliver(sorted.positions, out, false);
 }
 
@@ -146,7 +149,7 @@ std::tuple<Tensor, Tensor> at_ranks(const Tensor& input, int64_t axis, const Ten
   const int64_t along = check_axis(input, axis);
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
   const Sorted sorted =
-      sort_lines(input, along, line_length(ranks, along), false, true, true, ranks);
+      sort_lines(input, along, line_length(ranks, along), false, Wanted::kBoth, ranks);
   if (grad) record_sorted(sorted.values, input, sorted.positions, along);
   return {sorted.values, sorted.positions};
 }

@@ -75,30 +75,28 @@ Tensor packed_gradient(const Tensor& g, const Tensor& packed) {
   const int64_t m = packed.size(packed.ndim() - 2);
   const int64_t n = packed.size(packed.ndim() - 1);
   const int64_t k = std::min(m, n);
-  const auto block = [&](const Tensor& t, bool below, bool beside) {
-    const Tensor rows = narrow(t, -2, below ? k : 0, below ? m - k : k);
-    return narrow(rows, -1, beside ? k : 0, beside ? n - k : k);
-  };
-  const Tensor head = block(packed, false, false);
+  const auto leading = [&](const Tensor& t) { return narrow(narrow(t, -2, 0, k), -1, 0, k); };
+  const auto beside = [&](const Tensor& t) { return narrow(narrow(t, -2, 0, k), -1, k, n - k); };
+  const auto below = [&](const Tensor& t) { return narrow(narrow(t, -2, k, m - k), -1, 0, k); };
+  const Tensor head = leading(packed);
   const Tensor lower_adjoint = adjoint(add(tril(head, -1), identity_like(head)));
   const Tensor upper_adjoint = adjoint(triu(head));
-  const Tensor g_head = block(g, false, false);
+  const Tensor g_head = leading(g);
   Tensor under = matmul(lower_adjoint, tril(g_head, -1));
   Tensor over = matmul(triu(g_head), upper_adjoint);
-  if (n > k)
-    under = subtract(under, matmul(block(g, false, true), adjoint(block(packed, false, true))));
-  if (m > k)
-    over = subtract(over, matmul(adjoint(block(packed, true, false)), block(g, true, false)));
+  if (n > k) under = subtract(under, matmul(beside(g), adjoint(beside(packed))));
+  if (m > k) over = subtract(over, matmul(adjoint(below(packed)), below(g)));
   const Tensor core = add(tril(under, -1), triu(over));
-  const Tensor left = solve_triangular(lower_adjoint, core, true, true, true);
-  Tensor result = solve_triangular(upper_adjoint, left, false, false);
+  const Tensor left = solve_triangular(lower_adjoint, core, kUpper, kFromLeft, kUnitDiagonal);
+  Tensor result = solve_triangular(upper_adjoint, left, kLower, kFromRight);
   if (n > k) {
-    const Tensor right = solve_triangular(lower_adjoint, block(g, false, true), true, true, true);
+    const Tensor right =
+        solve_triangular(lower_adjoint, beside(g), kUpper, kFromLeft, kUnitDiagonal);
     const Tensor parts[] = {result, right};
     result = ops::concat(parts, -1);
   }
   if (m > k) {
-    const Tensor bottom = solve_triangular(upper_adjoint, block(g, true, false), false, false);
+    const Tensor bottom = solve_triangular(upper_adjoint, below(g), kLower, kFromRight);
     const Tensor parts[] = {result, bottom};
     result = ops::concat(parts, -2);
   }
@@ -166,12 +164,13 @@ Tensor lu_solve(const Tensor& input, const Tensor& pivots, const Tensor& other, 
   per_row.erase(per_row.size() - 1);
   const Tensor order = broadcast_to(order_of(pivots, n), per_row);
   if (!adjoint_system) {
-    const Tensor y = solve_triangular(system.a, take_rows(system.b, order), false, true, true);
-    return system.finish(solve_triangular(system.a, y, true), out, grad);
+    const Tensor y =
+        solve_triangular(system.a, take_rows(system.b, order), kLower, kFromLeft, kUnitDiagonal);
+    return system.finish(solve_triangular(system.a, y, kUpper), out, grad);
   }
   const Tensor turned = adjoint(system.a);
-  const Tensor y =
-      solve_triangular(turned, solve_triangular(turned, system.b, false), true, true, true);
+  const Tensor y = solve_triangular(turned, solve_triangular(turned, system.b, kLower), kUpper,
+                                    kFromLeft, kUnitDiagonal);
   return system.finish(take_rows(y, argsort(order)), out, grad);
 }
 

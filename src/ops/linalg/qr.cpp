@@ -67,7 +67,7 @@ Tensor square_gradient(const Tensor& gq, const Tensor& gr, const Tensor& q, cons
   const Tensor y = subtract(matmul(gr, adjoint(r)), matmul(adjoint(q), gq));
   const Tensor t = tril_half(adjoint(y));
   const Tensor w = add(gq, matmul(q, add(t, adjoint(t))));
-  return solve_triangular(adjoint(r), w, false, false);
+  return solve_triangular(adjoint(r), w, kLower, kFromRight);
 }
 
 // A wide A = [X Y] has X = Q U and Y = Q V with R = [U V], so gY = Q gV, and Y adds Q V gVᴴ to gQ.
@@ -147,7 +147,7 @@ Tensor householder_product(const Tensor& input, const Tensor& tau, Out out) {
   const Tensor scales = expand_dims(tau, -1);
   const Tensor s = triu(matmul(v_adjoint, v), 1);
   const Tensor right = multiply(scales, matmul(v_adjoint, start));
-  const Tensor t = solve_triangular(multiply(scales, s), right, true, true, true);
+  const Tensor t = solve_triangular(multiply(scales, s), right, kUpper, kFromLeft, kUnitDiagonal);
   return deliver(subtract(start, matmul(v, t)), out, grad);
 }
 

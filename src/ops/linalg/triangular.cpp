@@ -134,8 +134,8 @@ Tensor cholesky_solve(const Tensor& input, const Tensor& factor, bool upper, Out
   const Tensor turned = adjoint(factor);
   const Tensor& lower = upper ? turned : factor;
   const Tensor& above = upper ? factor : turned;
-  const Tensor half = solve_triangular(lower, input, false);
-  return deliver(solve_triangular(above, half, true), out, grad);
+  const Tensor half = solve_triangular(lower, input, kLower);
+  return deliver(solve_triangular(above, half, kUpper), out, grad);
 }
 
 Tensor cholesky_inverse(const Tensor& input, bool upper, Out out) {

@@ -17,6 +17,10 @@ Tensor cholesky(const Tensor& input, bool upper = false, Out out = {});
 // `other` is one column. Zeros on the diagonal give infinities.
 Tensor solve_triangular(const Tensor& input, const Tensor& other, bool upper, bool left = true,
                         bool unitriangular = false, Out out = {});
+// Its flags by name.
+inline constexpr bool kLower = false, kUpper = true;
+inline constexpr bool kFromRight = false, kFromLeft = true;
+inline constexpr bool kUnitDiagonal = true;
 // The X with A X = input for the matrix A that has the Cholesky factor `factor`.
 Tensor cholesky_solve(const Tensor& input, const Tensor& factor, bool upper = false, Out out = {});
 // The inverse of the matrix that has the Cholesky factor `input`.
