@@ -118,6 +118,30 @@ static int tpy_is_single(const int64_t* item, const tsr_info* array) {
   return item[0] == TSR_INDEX_KIND_ARRAY && array->ndim == 0 && tpy_is_integer(array->dtype);
 }
 
+/* Leaves out an ellipsis that takes none of `ndim` axes: in PyTorch it does not separate the
+ * indices beside it, in NumPy and the library it does. 0 with an exception set. */
+static int tpy_drop_empty_ellipsis(tpy_index* index, int32_t ndim) {
+  int32_t axes = 0, place = -1, at = 0;
+  for (int i = 0; i < index->n_items; i += 4) {
+    const int64_t kind = index->items[i];
+    tsr_info array;
+    if (kind == TSR_INDEX_KIND_ARRAY && !tpy_info(index->keep[at++], &array)) return 0;
+    if (kind == TSR_INDEX_KIND_ELLIPSIS) {
+      if (place >= 0) return 1; /* the library refuses two */
+      place = i;
+    } else if (kind == TSR_INDEX_KIND_ARRAY && array.dtype == TSR_BOOL) {
+      axes += array.ndim;
+    } else if (kind != TSR_INDEX_KIND_NEW_AXIS) {
+      ++axes;
+    }
+  }
+  if (place < 0 || axes != ndim) return 1;
+  index->n_items -= 4;
+  memmove(index->items + place, index->items + place + 4,
+          sizeof(int64_t) * (size_t)(index->n_items - place));
+  return 1;
+}
+
 /* Fills the two steps; what they keep belongs to `whole`. 1 if there are two, 0 if not, -1 with an
  * exception set. */
 static int tpy_split_index(const tpy_index* whole, tpy_index* first, tpy_index* rest) {
@@ -203,7 +227,9 @@ static void tpy_read_integers(tpy_index* index) {
  * reference; `index` becomes the index of the result. NULL with an exception set. */
 static PyObject* tpy_first_step(PyObject* self, tpy_index** index, tpy_index* rest) {
   if ((*index)->n_arrays == 0 || tpy_class_for(self, self) == tpy.tensor) return Py_NewRef(self);
+  tsr_info info;
   tpy_read_integers(*index);
+  if (!tpy_info(self, &info) || !tpy_drop_empty_ellipsis(*index, info.ndim)) return NULL;
   tpy_index first;
   const int split = tpy_split_index(*index, &first, rest);
   if (split < 0) return NULL;

@@ -158,6 +158,7 @@ def test_samples_die_with_their_call() -> None:
 INDEXES = [
     0, -1, slice(1, None), (slice(None), 1), (..., 0), None, (None, ..., None), [0, 1], ([0, 1], [1, 0]), (0, [1, 2]),
     (slice(None), [0, 2], 1), ([0, 1], slice(None), [1, 0]), (slice(None), slice(None), [1]), ([[0], [1]], [0, 1]),
+    (slice(None), [0, 2], ..., [1, 0]), (slice(None), 1, ..., [1, 0]), (None, [0, 1], ..., 1, [0, 2]), (slice(None), ..., [0, 2], 1),
 ]  # fmt: skip
 
 
@@ -196,6 +197,8 @@ def test_an_index_may_vary_with_the_samples(own: bool) -> None:
         lambda s, i, j: s[j % 4, :],
         lambda s, i, j: s[[0, 1], j],
         lambda s, i, j: s[j % 4, None, j],
+        lambda s, i, j: s[None, j % 4, ..., j],
+        lambda s, i, j: s[None, i, ..., 1],
         lambda s, i, j: s[i].sum() + s.take(j, 1).sum(),
     ):
         got = vmap(f, (0 if own else None, 0, 0))(x, i, j)

@@ -68,6 +68,26 @@ def test_a_call_inside_vmap_gives_what_a_loop_gives(row: str) -> None:
             np.testing.assert_allclose(whole[sample].numpy(), want[place].detach().numpy(), 1e-4, 1e-5)
 
 
+INDICES = ["0, :, [1, 0]", "[1, 0], :, 0", ":, [0, 1], ..., [1, 0]", ":, 1, ..., [1, 0]", "0, :, own", "own, :, 1", "one, :, own"]
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_integers_of_an_index_come_before_lists_in_each_sample(index: str) -> None:
+    x, own, one = torch.arange(54.0).reshape(2, 3, 3, 3), torch.tensor([[0, 2], [1, 1]]), torch.tensor([2, 0])
+
+    def take(x: Any, own: Any, one: Any) -> Any:
+        return eval(f"x[{index}]", {"x": x, "own": own, "one": one})
+
+    def store(x: Any, own: Any, one: Any) -> Any:
+        names = {"x": x.clone(), "own": own, "one": one}
+        exec(f"x[{index}] = 2 * x[{index}]", names)
+        return names["x"]
+
+    for function in (take, store):
+        wanted = torch.stack([function(x[n], own[n], int(one[n])) for n in range(2)])
+        assert torch.equal(torch.vmap(function)(x, own, one), wanted)
+
+
 def test_a_masked_argmax_converts_inside_vmap() -> None:
     x = torch.tensor([[1.0, 3, 2], [5, 4, 0]])
     found = torch.vmap(lambda row: torch.masked.argmax(row))(x)

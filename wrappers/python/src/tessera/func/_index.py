@@ -54,6 +54,37 @@ def _full(items: list[Any], rank: int) -> list[Any]:
     return items[:place] + rest + items[place + 1 :]
 
 
+def _is_dialect(tensor: Any, key: Any) -> bool:
+    items = [tensor, *(key if isinstance(key, (tuple, list)) else (key,))]
+    return any(getattr(type(item), "_weak_without_axes", False) for item in items)
+
+
+def _is_single(item: Any) -> bool:
+    """Whether an item is a number or a tensor of integers without axes."""
+    return _is_number(item) or is_tensor(item) and rank_of(item) == 0 and not _is_mask(item)
+
+
+def _steps(tensor: Any, key: Any) -> tuple[Any, Any]:
+    """In a dialect, the part that the integers of an index select and the rest of the index (Note [Integers before lists] in
+    native/indexing.c); else both as they are. Integers that vary with the samples stay: they select no view."""
+    items = _full(_listed(key), rank_of(tensor)) if _is_dialect(tensor, key) else []
+    taken = [_is_single(item) and not isinstance(item, Batched) for item in items]
+    if not any(taken) or not any(is_tensor(item) for item, first in zip(items, taken) if not first):
+        return tensor, key
+    first: list[Any] = []
+    for item, one in zip(items, taken):
+        first += [item] if one else [slice(None)] * _takes(item)
+    return getitem(tensor, tuple(first)), tuple(item for item, one in zip(items, taken) if not one)
+
+
+def _place_of_arrays(items: list[Any]) -> int | None:
+    """Before which axis of the result those of the index arrays stand; None if the arrays are apart, and theirs come first."""
+    places = [i for i, item in enumerate(items) if _is_index(item)]
+    if places and places != list(range(places[0], places[-1] + 1)):
+        return None
+    return sum(1 for item in items[: places[0] if places else 0] if not _is_number(item))
+
+
 class Plan:
     """How an index of samples becomes one of the batch.
 
@@ -64,6 +95,10 @@ class Plan:
     def __init__(self, tensor: Any, key: Any) -> None:
         items = _listed(key)
         self.level = level = _level([tensor, *items])
+        dialect = _is_dialect(tensor, items)
+        # Outside dialects an ellipsis separates the indices beside it, also if it takes no axes.
+        mark = next((place for place, item in enumerate(items) if item is Ellipsis and not dialect), 0)
+        divided = any(map(_is_index, items[:mark])) and any(map(_is_index, items[mark:]))
         items = _full(items, rank_of(tensor))
         arrays = [i for i, item in enumerate(items) if is_tensor(item)]
         self.moves: tuple[tuple[int, ...], tuple[int, ...]] | None = None
@@ -73,15 +108,18 @@ class Plan:
         if not arrays:
             self.key: tuple[Any, ...] = (slice(None), *items)
             return
-        # A number beside index arrays counts as one of them.
-        together = [i for i, item in enumerate(items) if is_tensor(item) or _is_number(item)]
-        adjacent = together == list(range(together[0], together[-1] + 1))
         axes = max(rank_of(items[i]) if not _is_mask(items[i]) else 1 for i in arrays)
-        before = sum(1 for item in items[: together[0]] if not _is_number(item)) if adjacent else 0
+        # A number beside index arrays counts as one of them, but in a dialect.
+        own_items = [item for item in items if not (dialect and _is_single(item))]
+        batch_items = [item for item in items if not (dialect and _is_single(item)) or of_level(item, level)]
+        at = _place_of_arrays(batch_items)
+        before = 0 if divided else _place_of_arrays(own_items) or 0
         if not varying:
             self.key = (slice(None), *items)
-            if not adjacent:  # the axes of the arrays come first, before that of the batch
-                self._move(axes, 0)
+            if at is None:  # the axes of the arrays come before that of the batch
+                self._move((axes,), (0,))
+            else:
+                self._move(tuple(range(1 + at, 1 + at + axes)), tuple(range(1 + before, 1 + before + axes)))
             return
         made: list[Any] = []
         for item in items:
@@ -92,20 +130,14 @@ class Plan:
         if own:
             rows = arange(0, level.samples, 1, None, None)
             made.insert(0, _ops.reshape(rows, (level.samples, *(1,) * axes)))
-            adjacent = together[0] == 0 and adjacent
-            at = 0
-        else:
-            at = before if adjacent else 0
         self.key = tuple(made)
-        # The result has the axis of the batch and then those of the arrays at `at`.
-        there = tuple(range(at, at + 1 + axes))
-        wanted = (0, *range(1 + before, 1 + before + axes))
+        # The axis of the batch is the first of those of the arrays.
+        start = 0 if own or at is None else at
+        self._move(tuple(range(start, start + 1 + axes)), (0, *range(1 + before, 1 + before + axes)))
+
+    def _move(self, there: tuple[int, ...], wanted: tuple[int, ...]) -> None:
         if there != wanted:
             self.moves = (there, wanted)
-
-    def _move(self, place: int, target: int) -> None:
-        if place != target:
-            self.moves = ((place,), (target,))
 
     def get(self) -> Any:
         result = self.batch[self.key]
@@ -132,6 +164,11 @@ def _is_number(item: Any) -> bool:
     return hasattr(item, "__index__") and not isinstance(item, (TensorBase, bool, np.bool_))
 
 
+def _is_index(item: Any) -> bool:
+    """Whether an item counts as an index array beside others."""
+    return is_tensor(item) or _is_number(item)
+
+
 def _is_mask(item: Any) -> bool:
     return is_tensor(item) and item.dtype.name == "bool"
 
@@ -139,7 +176,8 @@ def _is_mask(item: Any) -> bool:
 def getitem(tensor: Any, key: Any) -> Any:
     if not of_any(tensor, key):
         return tensor[key]
-    return Plan(tensor, key).get()
+    tensor, key = _steps(tensor, key)
+    return Plan(tensor, key).get() if of_any(tensor, key) else tensor[key]
 
 
 def of_any(tensor: Any, key: Any) -> bool:
@@ -156,5 +194,5 @@ def setitem(tensor: Any, key: Any, value: Any) -> None:
         refuse_write("tensor[index] = value")
     if isinstance(value, (list, np.ndarray)):
         value = _interop.tensor(value, dtype=tensor.dtype)
-    Plan(tensor, key).set(value)
+    Plan(*_steps(tensor, key)).set(value)
 
