@@ -133,9 +133,10 @@ def test_collating() -> None:
     assert batch["x"].shape == (2, 2) and batch["y"][0].dtype is ts.int64 and batch["y"][1].tolist() == [2.5, 4.5]
     assert batch["z"] == ["a", "b"]
     assert default_collate([np.ones(2), np.zeros(2)]).shape == (2, 2) and default_collate([True, False]).dtype is ts.bool
-    for bad in ([object()], [(1, 2), (1,)]):
-        with pytest.raises((TypeError, ValueError)):
-            default_collate(bad)
+    with pytest.raises(TypeError):
+        default_collate([object()])
+    with pytest.raises(ValueError, match="expected 2 parts in each sample, got 1 in one"):
+        default_collate([(1, 2), (1,)])
     with pytest.raises(ts.ShapeError, match=r"shapes \(2,\) and \(3,\); give a collate_fn"):
         default_collate([np.ones(2), np.ones(3)])
 
@@ -188,12 +189,15 @@ def test_a_random_sampler_follows_the_length_of_its_data() -> None:
     assert len(RandomSampler(data, num_samples=2)) == 2
 
 
-@pytest.mark.parametrize("options", [
-    {"num_workers": -1}, {"shuffle": True, "sampler": [1]}, {"batch_size": 0}, {"batch_sampler": [[1]], "batch_size": 3},
-    {"prefetch_factor": 0}, {"num_workers": 1, "multiprocessing_context": "thread"},
+@pytest.mark.parametrize("options, text", [
+    ({"num_workers": -1}, "num_workers: expected at least 0, got -1"), ({"timeout": -0.5}, "timeout: expected at least 0, got -0.5"),
+    ({"prefetch_factor": 0}, "prefetch_factor: expected at least 1, got 0"), ({"batch_size": 0}, "batch_size"),
+    ({"shuffle": True, "sampler": [1]}, "sampler: expected shuffle=False"), ({"persistent_workers": True}, "persistent_workers"),
+    ({"batch_sampler": [[1]], "batch_size": 3}, "batch_sampler: expected no batch_size"),
+    ({"num_workers": 1, "multiprocessing_context": "thread"}, "thread"),
 ])  # fmt: skip
-def test_contradictions_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError):
+def test_contradictions_are_refused(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
         list(DataLoader(Squares(), **options))
 
 

@@ -38,8 +38,8 @@ def default_collate(samples: list[Any]) -> Any:
     if isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*(default_collate(list(part)) for part in zip(*samples)))
     if isinstance(first, (tuple, list)):
-        if any(len(s) != len(first) for s in samples):
-            raise InvalidValueError("samples of one batch must have the same number of parts")
+        if others := {len(s) for s in samples} - {len(first)}:
+            raise InvalidValueError(f"default_collate(): expected {len(first)} parts in each sample, got {min(others)} in one")
         parts = [default_collate(list(part)) for part in zip(*samples)]
         return tuple(parts) if isinstance(first, tuple) else parts
     raise ArgumentTypeError(f"cannot make a batch of {type(first).__name__}; give a collate_fn")

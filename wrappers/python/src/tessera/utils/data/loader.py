@@ -46,16 +46,17 @@ class DataLoader:
         pin_memory: bool = False,
         pin_memory_device: str = "",
     ) -> None:
-        if num_workers < 0 or prefetch_factor < 1 or timeout < 0:
-            raise InvalidValueError("num_workers and timeout must be at least 0, prefetch_factor at least 1")
+        for name, value, least in ("num_workers", num_workers, 0), ("timeout", timeout, 0), ("prefetch_factor", prefetch_factor, 1):
+            if value < least:
+                raise InvalidValueError(f"{name}: expected at least {least}, got {value}")
         if persistent_workers and num_workers == 0:
-            raise InvalidValueError("persistent_workers needs num_workers above 0")
+            raise InvalidValueError("persistent_workers: expected num_workers above 0 with it, got 0")
         if generator is not None and not isinstance(generator, GeneratorBase):
             raise ArgumentTypeError(f"generator: expected a Generator, got {type(generator).__name__}")
         if sampler is not None and shuffle:
-            raise InvalidValueError("give either a sampler or shuffle")
+            raise InvalidValueError("sampler: expected shuffle=False with it, got True")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-            raise InvalidValueError("a batch_sampler excludes batch_size, shuffle, sampler and drop_last")
+            raise InvalidValueError("batch_sampler: expected no batch_size, shuffle, sampler or drop_last with it, got one of them")
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
         self.num_workers, self.timeout, self.prefetch_factor = num_workers, timeout, prefetch_factor
         self.worker_init_fn, self.generator = worker_init_fn, generator
@@ -70,7 +71,7 @@ class DataLoader:
             raise ArgumentTypeError(f"dataset: expected one with __getitem__ and __len__, got {type(dataset).__name__}")
         if self._iterable:
             if shuffle or sampler is not None or batch_sampler is not None:
-                raise InvalidValueError("an IterableDataset decides on its order itself")
+                raise InvalidValueError("dataset: an IterableDataset has its own order: expected no shuffle, sampler or batch_sampler, got one")
             self.sampler, self.batch_sampler = None, None
         else:
             default = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
