@@ -66,6 +66,14 @@ class _Chance(Distribution):
         elif logits is not None:
             (self.logits,) = broadcast_all(logits)
 
+    def _take_with_counts(self, probs: Value | None, logits: Value | None, counts: Value) -> Tensor:
+        """Takes the chances and returns the counts, both of one shape and dtype."""
+        self._take(probs, logits)
+        name = "probs" if "probs" in self.__dict__ else "logits"
+        given, found = broadcast_all(self._given, counts)
+        setattr(self, name, given)
+        return _ops.astype(found, given.dtype)
+
 
 class Bernoulli(_Chance):
     """1 with the probability `probs`, else 0."""

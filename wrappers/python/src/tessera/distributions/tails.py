@@ -380,12 +380,8 @@ class NegativeBinomial(_Chance):
     def __init__(
         self, total_count: Value, probs: Value | None = None, logits: Value | None = None, validate_args: bool | None = None
     ) -> None:
-        self._take(probs, logits)
-        name = "probs" if "probs" in self.__dict__ else "logits"
-        given, count = broadcast_all(self._given, total_count)
-        setattr(self, name, given)
-        self.total_count = _ops.astype(count, given.dtype)
-        super().__init__(given.shape, validate_args=validate_args)
+        self.total_count = self._take_with_counts(probs, logits, total_count)
+        super().__init__(self.total_count.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
