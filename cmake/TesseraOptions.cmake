@@ -22,7 +22,7 @@ if(TSR_WERROR STREQUAL "AUTO")
 endif()
 
 set(TSR_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: 'address;undefined' or 'thread'")
-option(TSR_SANITIZE_QUICK "With sanitizers, check only addresses in the rows of the CPU backend and in the tests" OFF)
+option(TSR_SANITIZE_QUICK "With sanitizers, check only addresses in the rows of the CPU backend and in the tests, and make no line tables" OFF)
 mark_as_advanced(TSR_SANITIZE_QUICK)
 set(TSR_CPU_LEVELS "sse42;avx2;avx512"
     CACHE STRING "Instruction-set levels the CPU kernels are compiled for; one is chosen at run time")

@@ -10,6 +10,10 @@ if(TSR_SANITIZE)
   set(tsr_sanitize_flags "-fsanitize=${tsr_sanitize_list}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_compile_options(tsr_sanitizers INTERFACE ${tsr_sanitize_flags})
   target_link_options(tsr_sanitizers INTERFACE ${tsr_sanitize_flags})
+  # A back trace has the names of functions then, but no lines; a report of undefined behaviour has its line in any case.
+  if(TSR_SANITIZE_QUICK)
+    target_compile_options(tsr_sanitizers INTERFACE -g0)
+  endif()
 endif()
 
 add_library(tsr_build_flags INTERFACE)
@@ -41,7 +45,7 @@ target_compile_options(tsr_test_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>
 # What a test itself does is checked less with TSR_SANITIZE_QUICK. To be linked last: the sanitizers' flags come first.
 add_library(tsr_quick_tests INTERFACE)
 if(TSR_SANITIZE_QUICK)
-  target_compile_options(tsr_quick_tests INTERFACE -fno-sanitize=undefined -g0)
+  target_compile_options(tsr_quick_tests INTERFACE -fno-sanitize=undefined)
 endif()
 
 # For ccache, which else takes no compilation with a precompiled header, or misses every one.
@@ -65,13 +69,10 @@ function(tsr_write_batches variable folder)
   set(${variable} "${batches}" PARENT_SCOPE)
 endfunction()
 
-# tsr_layer_batches(<variable> <file>...): the sources to compile instead of these of a layer. With TSR_BATCHES one file
-# includes several of a folder, so that the instances of templates are compiled once for all of them.
-function(tsr_layer_batches variable)
-  if(NOT TSR_BATCHES)
-    set(${variable} "${ARGN}" PARENT_SCOPE)
-    return()
-  endif()
+# tsr_folder_batches(<variable> <path> <file>...): the sources to compile instead of these, which other files would include
+# as <path>/<file>. With TSR_BATCHES one file includes several of a folder, so that headers are read and the instances of
+# templates compiled once for all of them.
+function(tsr_folder_batches variable path)
   set(sources "")
   set(folders "")
   foreach(source IN LISTS ARGN)
@@ -80,13 +81,23 @@ function(tsr_layer_batches variable)
     list(APPEND "files_${folder}" "${source}")
   endforeach()
   list(REMOVE_DUPLICATES folders)
-  # Layers see their folders as "ops", and "capi", which is beside src, as "capi".
-  file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
-  string(REGEX REPLACE "^src/" "" path "${path}")
   foreach(folder IN LISTS folders)
     tsr_write_batches(batches "${path}" ${files_${folder}})
     list(APPEND sources ${batches})
   endforeach()
+  set(${variable} "${sources}" PARENT_SCOPE)
+endfunction()
+
+# tsr_layer_batches(<variable> <file>...): as tsr_folder_batches, for the files of the current folder.
+function(tsr_layer_batches variable)
+  if(NOT TSR_BATCHES)
+    set(${variable} "${ARGN}" PARENT_SCOPE)
+    return()
+  endif()
+  # Layers see their folders as "ops", and "capi", which is beside src, as "capi".
+  file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(REGEX REPLACE "^src/" "" path "${path}")
+  tsr_folder_batches(sources "${path}" ${ARGN})
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 

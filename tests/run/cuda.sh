@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Parts of tests/run.sh: the CUDA backend on the host's stand-ins for CUDA, then compiled for real where the
-# toolkit is, then on a device where there is one. With --full for all architectures. Where no device will run
-# the kernels, nvcc optimises them as little as it can.
+# toolkit is, then on a device where there is one. With --full for all architectures, and each file by itself, which shows
+# whether it includes what it uses. Where no device will run the kernels, nvcc optimises them as little as it can.
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -20,7 +20,8 @@ cuda_compile() {
   local quick=ON
   [ -z "${TSR_TEST_FULL:-}" ] || rm -rf build/cuda
   if [ -n "${TSR_TEST_FULL:-}" ] || has_device; then quick=OFF; fi
-  configure_preset cuda "TSR_CUDA_QUICK=$quick" ${TSR_TEST_FULL:+-DCMAKE_CUDA_ARCHITECTURES=all-major} || return
+  configure_preset cuda "TSR_CUDA_QUICK=$quick" \
+    ${TSR_TEST_FULL:+-DCMAKE_CUDA_ARCHITECTURES=all-major -DTSR_BATCHES=OFF} || return
   build_preset cuda tessera_cuda
 }
 

@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The sources of the CUDA backend, for the plugin and for tests/support/cuda_on_host.
+# The sources of the CUDA backend, for the plugin and for tests/support/cuda_on_host. With TSR_BATCHES those of a folder
+# are compiled as one, which reads CUDA's headers once, and therefore have no name in common; not those that are ALONE:
+# they have, or are nearly nothing but instances of templates.
 
 set(TSR_CUDA_DEVICE_SOURCES
     create/creation.cu
@@ -27,12 +29,14 @@ set(TSR_CUDA_DEVICE_SOURCES
     nn/softmax.cu
     nn/weighted_gather.cu
     optim/optim.cu
+    random/random.cu
+)
+set(TSR_CUDA_DEVICE_ALONE
     pointwise/binary.cu
     pointwise/binary_integers.cu
     pointwise/ternary.cu
     pointwise/unary.cu
     pointwise/unary_others.cu
-    random/random.cu
     reduce/reduce.cu
     reduce/scan.cu
 )

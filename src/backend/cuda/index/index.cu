@@ -217,7 +217,7 @@ struct Order {
 };
 
 template <int K, int kDims>
-__global__ void keys_kernel(const __grid_constant__ Lookup<K, kDims> lookup, int64_t low,
+__global__ void lookup_keys_kernel(const __grid_constant__ Lookup<K, kDims> lookup, int64_t low,
                             int64_t unit, uint64_t* keys, int64_t* positions, int32_t* refused) {
   for (int64_t i = first_index(); i < lookup.walk.numel; i += index_step()) {
     int64_t element;
@@ -313,7 +313,7 @@ Status write(const IndexPlan& plan) {
   if (status != kernel::kOk) return status;
   Pairs pairs = Pairs::in(space.data<void>(), order.count);
   status = with_lookup(plan, false, [&]<int K, int kDims>(const Lookup<K, kDims>& lookup) {
-    return launch(place, order.count, &keys_kernel<K, kDims>, lookup, reach.low, reach.unit,
+    return launch(place, order.count, &lookup_keys_kernel<K, kDims>, lookup, reach.low, reach.unit,
                   pairs.keys, pairs.positions, refused);
   });
   if (status != kernel::kOk) return status;

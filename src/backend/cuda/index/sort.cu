@@ -18,7 +18,7 @@ namespace {
 
 // `flip` has the bits of a key set when the largest comes first; the number of the row, where
 // `with_rows`, stands above them.
-__global__ void keys_kernel(SortPlan plan, int64_t size, uint64_t flip, bool with_rows,
+__global__ void sort_keys_kernel(SortPlan plan, int64_t size, uint64_t flip, bool with_rows,
                             int key_bits, uint64_t* keys, int64_t* positions) {
   for (int64_t i = first_index(); i < plan.rows * plan.columns; i += index_step()) {
     const uint64_t key =
@@ -51,7 +51,7 @@ Status sort_rows(const SortPlan& plan, Pairs& pairs) {
   const int row_bits = std::bit_width(static_cast<uint64_t>(plan.rows - 1));
   const bool at_once = key_bits + row_bits <= 64;
   const uint64_t all = ~uint64_t{0} >> (64 - key_bits);
-  Status status = launch(plan.place, count, &keys_kernel, plan, itemsize(plan.dtype),
+  Status status = launch(plan.place, count, &sort_keys_kernel, plan, itemsize(plan.dtype),
                          plan.descending != 0 ? all : uint64_t{0}, at_once && row_bits > 0,
                          key_bits, pairs.keys, pairs.positions);
   if (status != kernel::kOk) return status;

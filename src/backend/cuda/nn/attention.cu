@@ -40,7 +40,7 @@ __device__ void soften(Tile<T>& tile, Running<T>& state) {
 }
 
 template <class S>
-struct Forward {
+struct AttentionForward {
   using T = typename S::Value::Element;
   AttentionPlan plan;
 
@@ -120,8 +120,8 @@ struct Forward {
 };
 
 template <class S>
-__global__ void attention_kernel(Forward<S> pass) {
-  __shared__ typename Forward<S>::Shared shared;
+__global__ void attention_kernel(AttentionForward<S> pass) {
+  __shared__ typename AttentionForward<S>::Shared shared;
   const AttentionPlan& plan = pass.plan;
   const int64_t parts = (plan.queries + kOwn - 1) / kOwn;
   for (int64_t b = blockIdx.x; b < matrices_of(plan) * parts; b += gridDim.x) {
@@ -138,7 +138,7 @@ Status attention(const AttentionPlan& plan) {
       plan.dtype, "attention: expected a real floating dtype", [&]<class S>() -> Status {
         const int64_t matrices = plan.batch[0] * plan.batch[1] * plan.batch[2];
         return launch_blocks(plan.place, matrices * ((plan.queries + kOwn - 1) / kOwn), kThreads,
-                             &attention_kernel<S>, Forward<S>{plan});
+                             &attention_kernel<S>, AttentionForward<S>{plan});
       });
 }
 

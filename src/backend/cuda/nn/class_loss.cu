@@ -57,7 +57,7 @@ struct Positions {
 };
 
 template <class S>
-struct Forward {
+struct ClassLossForward {
   using T = typename Positions<S>::T;
   Positions<S> at;
   Share* shares;
@@ -203,7 +203,7 @@ Status forward(const ClassLossPlan& plan) {
                    plan.log_probabilities == 0 ? "cross_entropy" : "nll_loss", reporter);
   if (status != kernel::kOk) return status;
   status = launch_rows(plan.place, plan.batch, plan.classes, plan.inner,
-                       Forward<S>{{plan}, shares, reporter});
+                       ClassLossForward<S>{{plan}, shares, reporter});
   if (status != kernel::kOk) return status;
   return add_up<S>(plan, shares, count, shares + count);
 }

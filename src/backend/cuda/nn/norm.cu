@@ -89,7 +89,7 @@ __global__ void by_block_kernel(Shape shape, int64_t parts, int64_t part_size, T
 // finish(c, sums of the whole channel). A block has 32 neighbouring channels, whose parts its warps
 // share: the order of the parts is fixed, and memory is read in whole lines.
 template <class Finish>
-__global__ void finish_kernel(int64_t channels, int64_t parts, const Sums* partial, Finish finish) {
+__global__ void finish_channels_kernel(int64_t channels, int64_t parts, const Sums* partial, Finish finish) {
   __shared__ Sums place[kThreads];
   for (int64_t begin = int64_t{blockIdx.x} * kWarp; begin < channels;
        begin += int64_t{gridDim.x} * kWarp) {
@@ -127,7 +127,7 @@ Status sum_channels(Place place, Shape shape, const Terms& terms, const Finish& 
                                             shape, parts, part_size, terms, partial);
   if (status != kernel::kOk) return status;
   return launch_blocks(place, (shape.channels + kWarp - 1) / kWarp, kThreads,
-                       &finish_kernel<Finish>, shape.channels, parts,
+                       &finish_channels_kernel<Finish>, shape.channels, parts,
                        static_cast<const Sums*>(partial), finish);
 }
 

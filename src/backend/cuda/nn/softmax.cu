@@ -52,7 +52,7 @@ __device__ void forward(const Block<S>& block, int64_t position, const Team& tea
 
 // A number of the gradient and of the result beside it.
 template <class T>
-struct Slope {
+struct GradAndResult {
   T g, y;
 };
 
@@ -63,15 +63,15 @@ __device__ void backward(const Block<S>& block, int64_t position, const Team& te
   const int64_t base = block.first(position);
   const auto at = [&](int64_t c) { return base + c * block.inner; };
   const auto row = team.hold(block.columns, [&](int64_t c) {
-    return Slope<T>{block.in(at(c)), block.kept(at(c))};
+    return GradAndResult<T>{block.in(at(c)), block.kept(at(c))};
   });
   double sum = 0;
-  row.each([&](int64_t, Slope<T> of) {
+  row.each([&](int64_t, GradAndResult<T> of) {
     const double slope = of.g;
     sum += block.log ? slope : slope * static_cast<double>(of.y);
   });
   const T total = static_cast<T>(team.sum(sum));
-  row.each([&](int64_t c, Slope<T> of) {
+  row.each([&](int64_t c, GradAndResult<T> of) {
     block.put(at(c), block.log ? of.g - std::exp(of.y) * total : of.y * (of.g - total));
   });
 }
