@@ -150,6 +150,24 @@ TEST_F(Threads, last_references_to_one_graph_go_on_different_threads) {
   }
 }
 
+// Each thread gives the accumulator up and asks for it again while the others do.
+TEST_F(Threads, accumulator_of_a_shared_leaf_comes_and_goes) {
+  const int rounds = effort(2000, 200);
+  const Tensor x = leaf({1}, {1});
+  const int64_t before = live_nodes();
+  run_together([&] {
+    for (int round = 0; round < rounds; ++round) {
+      { const Tensor dropped = toy::scale(x, 3); }
+      const Tensor y = toy::scale(x, 2);
+      const NodePtr held = grad_fn(y)->next_edge(0).node;
+      EXPECT_EQ(gradient_edge(x).node, held);
+      if (round % 4 == 0) backward(std::array{y});
+    }
+  });
+  EXPECT_EQ(live_nodes(), before);
+  EXPECT_EQ(grad_values(x), Values{2.0 * kThreads * (rounds / 4)});
+}
+
 // Ends duals of `make_one` on one thread while their level ends on the other. The other thread owns
 // their memory and uses it again. Both go from the last to the first.
 template <class MakeOne>
