@@ -355,7 +355,8 @@ PyMODINIT_FUNC PyInit__core(void) {  // NOLINT(readability-identifier-naming)
   PyObject* table = PyModule_GetDict(module);
   if (tpy_prepare_rows() && tpy_find_overloaded() && tpy_make_type(table) &&
       tpy_make_nodes(table) && tpy_make_modes(table) && tpy_make_devices(table) &&
-      tpy_make_generators(table) && tpy_make_shapes(table) && tpy_add_functions(table, tpy_private) && tpy_add_ops(table)) {
+      tpy_make_generators(table) && tpy_make_shapes(table) &&
+      tpy_add_functions(table, tpy_private) && tpy_add_ops(table)) {
     return module;
   }
   Py_DECREF(module);

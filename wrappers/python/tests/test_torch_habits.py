@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from typing import Any
@@ -452,3 +453,58 @@ def test_a_type_of_python_is_the_dtype_of_its_precision(kind: type, dtype: Any) 
 
 def test_a_program_can_print_how_the_library_was_built() -> None:
     assert "Tessera" in torch.__config__.show() and "get_num_threads" in torch.__config__.parallel_info()
+
+
+# ---- texts and orders that programs print ----
+
+
+def test_a_group_keeps_the_order_of_its_own_keys() -> None:
+    layer = nn.Linear(2, 1)
+    groups = [{"params": [layer.weight], "weight_decay": 0.1}, {"params": [layer.bias], "name": "bias", "lr": 0.5}]
+    kept = torch.optim.AdamW(groups, lr=0.1).state_dict()["param_groups"]
+    rest = ["amsgrad", "maximize", "foreach", "capturable", "differentiable", "fused", "decoupled_weight_decay", "params"]
+    assert list(kept[0]) == ["weight_decay", "lr", "betas", "eps", *rest]
+    assert list(kept[1]) == ["name", "lr", "betas", "eps", "weight_decay", *rest]
+
+
+def test_constraints_and_parametrizations_print_their_classes() -> None:
+    constraints = torch.distributions.constraints
+    assert repr(constraints.real_vector) == "IndependentConstraint(Real(), 1)" and repr(constraints.simplex) == "Simplex()"
+    assert repr(constraints.positive) == "GreaterThan(lower_bound=0.0)"
+    assert repr(constraints.integer_interval(0, 3)) == "IntegerInterval(lower_bound=0, upper_bound=3)"
+    assert "(0): _WeightNorm()" in repr(nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)))
+    assert "(0): _SpectralNorm()" in repr(nn.utils.parametrizations.spectral_norm(nn.Linear(2, 2)))
+
+
+def test_a_prefix_of_names_can_be_taken_off() -> None:
+    states = nn.Sequential(nn.Linear(1, 1)).state_dict()
+    given = type(states)((f"module.{name}", value) for name, value in states.items())
+    given._metadata = {"": {}, "module": {}, "module.0": {"version": 1}}  # type: ignore[attr-defined]
+    nn.modules.utils.consume_prefix_in_state_dict_if_present(given, "module.")
+    assert list(given) == ["0.weight", "0.bias"] and set(given._metadata) == {"", "0"}  # type: ignore[attr-defined]
+
+
+def test_shapes_are_sliced_as_shapes() -> None:
+    shape = torch.ones(2, 3, 4).shape
+    assert shape[0] == 2 and shape[-1] == 4 and type(shape[0]) is int
+    assert type(shape[1:]) is type(shape[:]) is type(shape[:0]) is torch.Size and shape[1:] == (3, 4)
+    with pytest.raises(IndexError):
+        shape[3]
+    with pytest.raises(TypeError):
+        shape["a"]
+
+
+def test_compiled_models_hold_the_model() -> None:
+    model = nn.Sequential(nn.Linear(2, 1))
+    made = torch.compile(model, mode="reduce-overhead")
+    assert isinstance(made, nn.Module) and made._orig_mod is model and torch.equal(made(torch.ones(1, 2)), model(torch.ones(1, 2)))
+    assert [name for name, _ in made.named_parameters()] == ["_orig_mod.0.weight", "_orig_mod.0.bias"]
+    assert repr(made).startswith("OptimizedModule(\n  (_orig_mod): Sequential(")
+    again = copy.deepcopy(made)
+    again.load_state_dict(made.state_dict())
+    assert again._orig_mod is not model and not hasattr(made, "nothing")
+    assert torch.compile(len) is len and torch.compile(fullgraph=True)(len) is len
+
+
+def test_ends_of_linspace_take_types_of_python() -> None:
+    assert torch.linspace(0, 1, 3, dtype=float).dtype is torch.float64 and torch.linspace(0, 1.9, 2, dtype=int).tolist() == [0, 1]

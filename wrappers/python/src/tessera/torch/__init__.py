@@ -71,6 +71,7 @@ from ._foreach import foreach as _foreach
 from ._no_device import MODULES as _OF_DEVICES
 from .amp import OF_TORCH as _OF_TORCH, GradScaler, autocast
 from ..autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .compiler import OptimizedModule as _OptimizedModule
 from .func import vmap
 from .nn import functional as _F
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
@@ -141,8 +142,10 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def compile(model: Any = None, **_: Any) -> Any:
-    """The function or model itself: there is no compiler."""
-    return (lambda given: given) if model is None else model
+    """The function itself, or a module around the model, as PyTorch's: there is no compiler."""
+    if model is None:
+        return compile
+    return _OptimizedModule(model) if isinstance(model, nn.Module) else model
 
 
 # The rest of torch that is a function of torch.nn.functional or of torch.linalg under the same name.

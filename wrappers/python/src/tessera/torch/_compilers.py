@@ -13,7 +13,7 @@ from ._absent import MODULES as _ABSENT
 from ._namespace import lookup
 from ..func import _levels
 from . import _overriding
-from .compiler import disable, reset
+from .compiler import OptimizedModule, disable, reset
 
 
 def _module(name: str, **members: Any) -> ModuleType:
@@ -57,6 +57,6 @@ setattr(_ABSENT["fx"], "experimental", _fx)  # noqa: B010 (mypy knows no such at
 # Sizes and numbers that a compiler does not know yet: nothing is an instance of these.
 SYMBOLS = {name: type(name, (), {"__module__": "torch"}) for name in ("SymBool", "SymFloat", "SymInt")}
 MODULES = {
-    "_C": _C, "_dynamo": _module("_dynamo", reset=reset, disable=disable), "_inductor": _module("_inductor"),
+    "_C": _C, "_dynamo": _module("_dynamo", reset=reset, disable=disable, OptimizedModule=OptimizedModule), "_inductor": _module("_inductor"),
     "_subclasses": _subclasses,
 }  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _ops
 from .._creation import arange
-from .._dtypes import bool_, float64, get_default_dtype, uint8
+from .._dtypes import bool_, dtype_of, float64, get_default_dtype, uint8
 from .._errors import ArgumentTypeError, InvalidValueError
 from ..func._batched import Batched, make
 from ..func._dispatch import sample
@@ -36,9 +36,9 @@ def closed(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_gr
 
 def even(function: Any, start: Any, end: Any, *rest: Any, dtype: Any, **options: Any) -> Any:
     """linspace and logspace, whose ends inside vmap may have a value for each sample."""
-    level = max((e._level for e in (start, end) if isinstance(e, Batched)), key=lambda one: one.depth, default=None)
-    if level is None:
+    if not (isinstance(start, Batched) or isinstance(end, Batched)):
         return function(*ends_of(start, end, dtype), *rest, dtype=dtype, **options)
+    level = max((e._level for e in (start, end) if isinstance(e, Batched)), key=lambda one: one.depth)
     rows = [even(function, sample(start, level, i), sample(end, level, i), *rest, dtype=dtype, **options) for i in range(level.samples)]
     return make(_ops.stack(rows, 0), level)
 
@@ -46,7 +46,7 @@ def even(function: Any, start: Any, end: Any, *rest: Any, dtype: Any, **options:
 def ends_of(start: Any, end: Any, dtype: Any) -> tuple[Any, Any]:
     """The ends of linspace and logspace, which lose their fractions where the results are integers."""
     ends = number(start), number(end)
-    if dtype is None or dtype.is_floating_point or dtype.is_complex:
+    if dtype is None or dtype_of(dtype).category in ("floating", "complex"):
         return ends
     return int(ends[0]), int(ends[1])
 

@@ -7,11 +7,35 @@ from __future__ import annotations
 from typing import Any
 
 from ._namespace import lookup
+from .nn import Module
 
 __all__ = [
     "allow_in_graph", "assume_constant_result", "cudagraph_mark_step_begin", "disable", "is_compiling", "is_dynamo_compiling",
     "is_exporting", "reset",
 ]  # fmt: skip
+
+
+class OptimizedModule(Module):
+    """What torch.compile gives for a module: it calls `_orig_mod`, has its attributes, and the names of its state under that name."""
+
+    def __init__(self, mod: Any) -> None:
+        super().__init__()
+        self._orig_mod = mod
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._orig_mod(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        found = self.__dict__.get("_modules", {})
+        if "_orig_mod" not in found or name.startswith("__"):
+            raise AttributeError(name)
+        return found["_orig_mod"] if name == "_orig_mod" else getattr(found["_orig_mod"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__dict__ or "_orig_mod" not in self.__dict__.get("_modules", ()):
+            super().__setattr__(name, value)
+        else:
+            setattr(self._orig_mod, name, value)
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: Any = None) -> Any:

@@ -13,7 +13,7 @@ from ..._modes import no_grad
 from ..._tensor import Tensor
 from ..conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..module import Module
-from ..weight_norms import _SpectralNorm
+from ..weight_norms import _SpectralNorm as _SpectralLaw
 from ..weight_norms import _WeightNorm as _Law
 from .parametrize import register_parametrization
 
@@ -145,13 +145,13 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
 
-class _SpectralNormal(Module):
+class _SpectralNorm(Module):
     def __init__(self, weight: Tensor, n_power_iterations: int, dim: int, eps: float) -> None:
         super().__init__()
         if not isinstance(n_power_iterations, int) or n_power_iterations < 1:
             raise InvalidValueError(f"n_power_iterations: expected a whole number above 0, got {n_power_iterations}")
         self.dim, self.eps, self.n_power_iterations = dim % weight.ndim, eps, n_power_iterations
-        self._law = _SpectralNorm("", n_power_iterations, eps, self.dim)
+        self._law = _SpectralLaw("", n_power_iterations, eps, self.dim)
         if weight.ndim > 1:
             with no_grad():
                 matrix = self._law.matrix(weight.detach())
@@ -190,4 +190,4 @@ def spectral_norm(
         raise InvalidValueError(f"spectral_norm(): expected a parameter or buffer of {type(module).__name__}, got {name!r}")
     if dim is None:
         dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
-    return register_parametrization(module, name, _SpectralNormal(weight, n_power_iterations, dim, eps))
+    return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
