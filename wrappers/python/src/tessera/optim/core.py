@@ -186,8 +186,9 @@ class CoreOptimizer(Optimizer):
         places, entries = self._read_entries()
         return [(self._known[place[0]][0][place[1]], entry) for place, entry in zip(places, entries)]
 
-    def _read_entries(self) -> tuple[list[Place], list[dict[str, Any]]]:
-        """The parameters that have a state, as group and number in it, and the state of each."""
+    def _read_entries(self, number: Callable[[Tensor], Any] = Tensor.item) -> tuple[list[Place], list[dict[str, Any]]]:
+        """The parameters that have a state, as group and number in it, and the state of each, with what `number` makes of the
+        tensors that hold numbers."""
         if self._handle is None:
             return [], []
         names, tensors = self._read_state()
@@ -200,14 +201,14 @@ class CoreOptimizer(Optimizer):
             columns: list[Any] = [tensors[k :: len(shared)] for k in range(len(shared))]
             for k, state in enumerate(shared):
                 if state in scalars:
-                    columns[k] = map(Tensor.item, columns[k])
+                    columns[k] = map(number, columns[k])
             return self._places, [dict(zip(shared, row)) for row in zip(*columns)]
         found, begin = [], 0
         for _, _, states, numbers in self._places:
             end = begin + len(states)
             entry: dict[str, Any] = dict(zip(states, tensors[begin:end]))
             for state in numbers:
-                entry[state] = entry[state].item()
+                entry[state] = number(entry[state])
             found.append(entry)
             begin = end
         return self._places, found

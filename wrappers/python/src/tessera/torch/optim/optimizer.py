@@ -20,7 +20,7 @@ from tessera.profiler import record_function
 from ..._core import TensorBase
 from ..._dtypes import float32, float64, get_default_dtype
 from ..._errors import TesseraError
-from ..._ops import full
+from ..._ops import astype, full
 from .._tensor import made
 
 Hooks = dict[int, Any]
@@ -36,6 +36,15 @@ def _rates_of(group: dict[str, Any], step: float) -> dict[str, Any]:
     """The states of _FOLLOWS for the next step."""
     eta = group["lr"] / (1 + group["lambd"] * group["lr"] * step) ** group["alpha"]
     return {"eta": eta, "mu": 1 / max(1, step - group["t0"])}
+
+
+def _copied(number: Any, dtype: Any) -> Any:
+    """A tensor of the library that holds a number, as PyTorch has it."""
+    return astype(number, dtype, copy=True)
+
+
+def _same(number: Any) -> Any:
+    return number
 
 
 class _Required:
@@ -224,17 +233,18 @@ class Optimizer(_plain.Optimizer):
 
     def _read_entries(self) -> Any:
         """The states as PyTorch has them: its tensors, also for numbers."""
-        places, found = super()._read_entries()  # type: ignore[misc]
-        dtype = float64 if get_default_dtype() is float64 else float32
         countless = self._kind in _COUNTLESS  # type: ignore[attr-defined]
+        dtype = float64 if not countless and get_default_dtype() is float64 else float32
+        convert: Any = functools.partial(_copied, dtype=dtype)
+        places, found = super()._read_entries(_same if countless else convert)  # type: ignore[misc]
         entries = []
         for place, plain in zip(places, found):
             if countless:
                 del plain["step"]
             if self._kind == "asgd":  # type: ignore[attr-defined]
-                plain.update({"step": plain["step"], **_rates_of(self.param_groups[place[0]], plain["step"]), "ax": plain.pop("ax")})
-            numbers = [name for name in plain if name in SCALARS or name in _FOLLOWS]
-            entries.append({name: made(full((), v, dtype=dtype)) if name in numbers else made(v) for name, v in plain.items()})
+                rates = _rates_of(self.param_groups[place[0]], plain["step"].item())
+                plain.update({"step": plain["step"], **rates, "ax": plain.pop("ax")})
+            entries.append({name: made(v if isinstance(v, TensorBase) else full((), v, dtype=dtype)) for name, v in plain.items()})
         kept = [(place, entry) for place, entry in zip(places, entries) if entry]
         return [place for place, _ in kept], [entry for _, entry in kept]
 
