@@ -170,3 +170,10 @@ def test_a_class_may_give_plain_tensors() -> None:
     x = torch.ones(2).as_subclass(Plain)
     assert type(x + 1) is type(torch.exp(x)) is torch.Tensor
     assert not torch.overrides.has_torch_function((torch.ones(1),)) and torch.overrides.has_torch_function((Logged([1.0]),))
+
+
+def test_tensors_of_pytorch_itself_are_refused() -> None:
+    other = pytest.importorskip("torch").ones(1)
+    for call in (lambda: torch.exp(other), lambda: torch.sum(other), lambda: torch.add(torch.ones(1), other)):
+        with pytest.raises((TypeError, AttributeError)):
+            call()

@@ -52,7 +52,10 @@ class _Handed(TypeError):
 def wants(kind: type) -> bool:
     """Whether a class has `__torch_function__` of its own."""
     own = getattr(kind, "__torch_function__", None)
-    return own is not None and getattr(own, "__func__", own) is not _PLAIN and own is not disabled
+    if own is None or own is disabled:
+        return False
+    function = getattr(own, "__func__", own)
+    return function is not _PLAIN and getattr(function, "__module__", None) != "torch._tensor"  # a tensor of PyTorch itself
 
 
 def _one_of_each(args: Iterable[Any], counts: Callable[[type], bool]) -> list[Any]:
