@@ -198,9 +198,11 @@ TEST(Gemm, products_of_bfloat16_in_tiles_match_three_loops) {
     for (const Layout b : kOrders) {
       for (const Layout c : kOrders) {
         check(DType::kBFloat16, {33, 49, 70}, a, b, c, 1, 0);
+        check(DType::kBFloat16, {48, 32, 96}, a, b, c, 1, 0);
         if (a == b) check(DType::kBFloat16, {35, 37, 65}, a, b, c, 0.5, 2);
       }
       check(DType::kBFloat16, {20, 270, 530}, a, b, Layout::kContiguous, 1, 1);
+      check(DType::kBFloat16, {32, 18, 1056}, a, b, Layout::kContiguous, 1, 0);
       check(DType::kBFloat16, {300, 18, 60}, a, b, Layout::kContiguous, 1, 0);
     }
   }

@@ -115,10 +115,14 @@ struct TileProduct {
       const int64_t columns = std::min(kColumns, end - column);
       if (m <= kRows) pack(column, columns);
       for (int64_t term = 0; term < k; term += kTerms) {
-        const int64_t step = whole(std::min(kTerms, k - term), tiles::kDepth);
+        const int64_t terms = std::min(kTerms, k - term);
+        const int64_t step = whole(terms, tiles::kDepth);
         BFloat16* const copy = rows_of_left + (kept ? term * lines : 0);
-        if (column == begin) copy_left(row, rows, term, copy);
-        const tiles::Left a{copy, nullptr, step};
+        // Whole tiles that are read once for each column of tiles need no copy.
+        const bool in_place = !kept && left.column_step == 1 && lines == rows && step == terms;
+        if (column == begin && !in_place) copy_left(row, rows, term, copy);
+        const tiles::Left a{in_place ? left.at(row, term) : copy, nullptr,
+                            in_place ? left.row_step : step};
         tiles::product(lines, whole(columns, tiles::kSide), step, a, packed_at(term, column),
                        term > 0, sums, kColumns);
       }
