@@ -236,7 +236,7 @@ struct FloatSumLoops : SumLoops<F, float> {
       return;
     }
     sum_lines_together<1>(
-        rows, [&] [[gnu::always_inline]] (int64_t r) { return Group::lanes(count, row(r)); },
+        rows, [&](int64_t r) __attribute__((always_inline)) { return Group::lanes(count, row(r)); },
         [&](int64_t first, int64_t part, const VD* sums) {
           add_sums(first, part, *sums, totals,
                    [&](int64_t r, double sum) { return Group::checked(sum, count, row(r)); });

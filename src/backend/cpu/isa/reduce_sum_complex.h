@@ -27,7 +27,7 @@ struct ComplexSums {
     };
     auto* totals = static_cast<double*>(states);
     sum_lines_together<2>(
-        rows, [&] [[gnu::always_inline]] (int64_t r) { return of_line(count, row(r)); },
+        rows, [&](int64_t r) __attribute__((always_inline)) { return of_line(count, row(r)); },
         [&](int64_t first, int64_t lines, const VD* pairs) {
           const auto again = [&](int part) {
             return [&, part](int64_t r, double sum) { return checked(sum, part, count, row(r)); };
