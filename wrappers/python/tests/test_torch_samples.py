@@ -447,6 +447,12 @@ def test_copies_and_new_matrices_are_contiguous() -> None:
     assert torch.lu_unpack(packed, pivots).P.is_contiguous()
 
 
+def test_no_axes_of_roll_are_all_in_one_row() -> None:
+    x = torch.arange(6).reshape(2, 3)
+    for dims in (None, [], ()):
+        assert torch.roll(x, 2, dims).tolist() == x.roll(2, dims=dims).tolist() == [[4, 5, 0], [1, 2, 3]]
+
+
 def test_lu_unpack_takes_each_matrix_of_a_batch_apart() -> None:
     for shape in ((4, 4), (2, 3, 5, 5), (3, 4, 6), (2, 6, 4), (0, 4, 5)):
         a = torch.rand(shape)
@@ -461,6 +467,8 @@ def test_lu_unpack_takes_each_matrix_of_a_batch_apart() -> None:
         rows, least = shape[-2], min(shape[-2:])
         assert torch.equal(p, torch.eye(rows).expand(*shape[:-2], rows, rows))
         assert lower.shape == (*shape[:-1], least) and upper.shape == (*shape[:-2], least, shape[-1])
+    none = torch.lu_unpack(torch.zeros(0, 3, 2), torch.zeros(0, 2, dtype=torch.int32))
+    assert [type(part) for part in none] == [torch.Tensor] * 3 and none.P.shape == (0, 3, 3)
 
 
 def test_a_tensor_of_one_integer_selects_a_view() -> None:

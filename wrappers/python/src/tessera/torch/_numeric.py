@@ -307,7 +307,7 @@ def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
     if order:
         places = (_places_of_samples if isinstance(pivots, Batched) else _places_of_rows)(pivots, rows)
         all_ones = ones if least == rows else _ops.eye(rows, dtype=packed.dtype, device=packed.device)
-        matrix = _ops.take(all_ones, places, 0)
+        matrix = made(_ops.take(all_ones, places, 0))
     return named("lu_unpack", (matrix, lower, upper))
 
 

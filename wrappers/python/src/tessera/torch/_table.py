@@ -165,7 +165,7 @@ renorm(input, p, dim, maxnorm, *, out=None) = renorm(input, p, dim, maxnorm, out
 repeat_interleave(input, repeats=None, dim=None, *, output_size=None) = repeat(*counts(input, repeats), axis=dim)
 resolve_conj(input) = input
 resolve_neg(input) = input
-roll(input, shifts, dims=None) = roll(input, shifts, dims)
+roll(input, shifts, dims=None) = roll(input, shifts, some(dims))
 rot90(input, k=1, dims=(0, 1)) = rot90(input, k, dims)
 round(input, *, decimals=0, out=None)
     = round(input, out=out) if decimals == 0 else round_decimals(input, decimals, out=out)
