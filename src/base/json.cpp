@@ -162,8 +162,9 @@ Json::Json(std::initializer_list<Json> list) {
   object.reserve(list.size());
   for (const Json& each : list) object.emplace_back(each[0].get<std::string>(), each[1]);
 }
-// A whole copy is made first and then moved. The copy of a variant that throws in the middle destroys in libstdc++ 12 an
-// alternative that is not there yet: it takes a variant of these types for one that always has a value.
+// A whole copy is made first and then moved. The copy of a variant that throws in the middle
+// destroys in libstdc++ 12 an alternative that is not there yet: it takes a variant of these types
+// for one that always has a value.
 Json::Json(const Json& other) {
   std::visit([this](const auto& value) { value_ = std::decay_t<decltype(value)>(value); },
              other.value_);
