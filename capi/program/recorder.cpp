@@ -151,6 +151,8 @@ int32_t Recorder::add_value(const Tensor& tensor, Source source, std::string nam
 }
 
 void Recorder::refuse(const std::string& what) const {
+  // What an earlier failure left out of the recording looks like the work of something else.
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
   std::string place;
   {
     const Unrecorded unrecorded;

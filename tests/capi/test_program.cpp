@@ -364,6 +364,11 @@ TEST(Program, P17_a_recording_ends_with_the_error_that_it_met) {
                            nullptr, nullptr, y.slot());  // the recording has no memory for a copy
   ok(tsr_memory_set_limit(TSR_DEVICE_CPU, 0, limit));
   ok(made);
+  // What the recording refuses from now on may be for want of what it lost.
+  Tensor z;
+  ok(tsr_abs(x, z.slot()));
+  tsr_number number;
+  refused(tsr_tensor_item(z, &number), TSR_OUT_OF_MEMORY);
   Program program;
   const tsr_tensor output = y;
   refused(tsr_program_record_end(&output, 1, nullptr, 0, program.slot()), TSR_OUT_OF_MEMORY);
