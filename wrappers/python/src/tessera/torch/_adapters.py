@@ -12,7 +12,7 @@ from typing import Any
 from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
-from .._dtypes import bool_, dtype_of, iinfo, int32, int64, uint8, uint16, uint32, uint64
+from .._dtypes import bool_, dtype_of, iinfo, int32, int64, uint8, uint16, uint32
 from .._errors import ArgumentTypeError, InvalidValueError, OutOfRangeError, ShapeError
 from .._interop import asarray
 from ._results import named, written
@@ -27,52 +27,6 @@ def dtype_together(first: Any, second: Any) -> Any:
     if not any(isinstance(x, TensorBase) for x in operands):
         operands[0] = made(asarray(operands[0]))
     return _ops.add(*operands).dtype
-
-
-_ones: dict[Any, Any] = {}
-
-
-def _one_for(input: Any, other: Any, alpha: Any) -> Any:
-    """The 1 with which addcmul adds alpha times a tensor in one pass, as the first factor, which its kernel keeps in a register;
-    None where the product is computed by itself, as for a gradient, whose derivative is simpler that way."""
-    if not (isinstance(input, TensorBase) and isinstance(other, TensorBase)) or isinstance(alpha, TensorBase):
-        return None
-    dtype = input.dtype
-    if not (dtype.is_floating_point or dtype.is_complex) or other.dtype is not dtype or input.requires_grad or other.requires_grad:
-        return None
-    if input.device.type != "cpu" or other.device.type != "cpu":
-        return None
-    if dtype not in _ones:
-        _ones[dtype] = _ops.ones((), dtype=dtype, device="cpu")
-    return _ones[dtype]
-
-
-def _multiple(input: Any, other: Any, alpha: Any, sign: int) -> tuple[Any, int]:
-    """alpha times what is added to a tensor, in the dtype of their sum, and the sign. Unsigned integers have no negative factors."""
-    if isinstance(input, TensorBase) and isinstance(other, TensorBase) and input.dtype is not other.dtype:
-        other = _ops.astype(other, dtype_together(input, other))
-    if isinstance(alpha, int) and alpha < 0 and isinstance(other, TensorBase) and other.dtype in (uint8, uint16, uint32, uint64):
-        alpha, sign = -alpha, -sign
-    return other * alpha, sign
-
-
-def added(input: Any, other: Any, alpha: Any, out: Any, sign: int = 1) -> Any:
-    """input + sign alpha other."""
-    if alpha != 1:
-        one = _one_for(input, other, alpha)
-        if one is not None:
-            return _ops.addcmul(input, one, other, value=sign * alpha, out=out)
-        other, sign = _multiple(input, other, alpha, sign)
-    return _ops.add(input, other, out=out) if sign > 0 else _ops.subtract(input, other, out=out)
-
-
-def added_here(input: Any, other: Any, alpha: Any, sign: int = 1) -> Any:
-    if alpha != 1:
-        one = _one_for(input, other, alpha)
-        if one is not None:
-            return TensorBase.addcmul_(input, one, other, value=sign * alpha)
-        other, sign = _multiple(input, other, alpha, sign)
-    return TensorBase.add_(input, other) if sign > 0 else TensorBase.subtract_(input, other)
 
 
 def summed(input: Any, dtype: Any) -> Any:
