@@ -75,7 +75,8 @@ def _one_for(input: Any, other: Any, alpha: Any) -> Any:
 
 def _multiple(input: Any, other: Any, alpha: Any, sign: int) -> tuple[Any, int]:
     """alpha times what is added to a tensor, in the dtype of their sum, and the sign. Unsigned integers have no negative factors."""
-    if isinstance(input, TensorBase) and isinstance(other, TensorBase) and input.dtype is not other.dtype:
+    both = isinstance(input, TensorBase) and isinstance(other, TensorBase)
+    if both and input.dtype is not other.dtype:
         other = _ops.astype(other, dtype_together(input, other))
     if isinstance(alpha, int) and alpha < 0 and isinstance(other, TensorBase) and other.dtype in (uint8, uint16, uint32, uint64):
         alpha, sign = -alpha, -sign
