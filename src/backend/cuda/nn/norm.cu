@@ -89,7 +89,8 @@ __global__ void by_block_kernel(Shape shape, int64_t parts, int64_t part_size, T
 // finish(c, sums of the whole channel). A block has 32 neighbouring channels, whose parts its warps
 // share: the order of the parts is fixed, and memory is read in whole lines.
 template <class Finish>
-__global__ void finish_channels_kernel(int64_t channels, int64_t parts, const Sums* partial, Finish finish) {
+__global__ void finish_channels_kernel(int64_t channels, int64_t parts, const Sums* partial,
+                                       Finish finish) {
   __shared__ Sums place[kThreads];
   for (int64_t begin = int64_t{blockIdx.x} * kWarp; begin < channels;
        begin += int64_t{gridDim.x} * kWarp) {
