@@ -243,14 +243,6 @@ function name(node::Node)
 end
 
 "The nodes that get the gradients of a node's inputs; `nothing` for a gradient that is not needed."
-function next_nodes(node::Node)
-    count = Ref{Int64}(0)
-    check(C.tsr_node_next_count(node, count))
-    return map(0:(count[] - 1)) do i
-        next, output = Ref{tsr_node}(), Ref{Int64}()
-        check(C.tsr_node_next(node, i, next, output))
-        next[] == C_NULL ? nothing : Node(next[])
-    end
-end
+next_nodes(node::Node) = map(edge -> edge === nothing ? nothing : first(edge), next_edges(node))
 
 Base.show(io::IO, node::Node) = print(io, "Node(", name(node), ")")
