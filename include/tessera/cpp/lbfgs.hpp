@@ -75,6 +75,7 @@ class WolfeSearch {
   }
 
  private:
+  // The strong Wolfe conditions, with the usual numbers c1 = 1e-4 and c2 = 0.9.
   bool too_high(const SearchPoint& point) const {
     return point.loss > start_.loss + 1e-4 * point.t * start_.slope;
   }

@@ -150,6 +150,7 @@ function cubic_lowest(one, two, low, high)
     return min(max(place, low), high)
 end
 
+# The strong Wolfe conditions, with the usual numbers c1 = 1e-4 and c2 = 0.9.
 too_high(point, start) = point.loss > start.loss + 1e-4 * point.t * start.slope
 is_flat(point, start) = abs(point.slope) <= -0.9 * start.slope
 

@@ -263,6 +263,7 @@ fn cubic(one: &Point, two: &Point, low: f64, high: f64) -> f64 {
     (two.t - (two.t - one.t) * share).max(low).min(high)
 }
 
+// The strong Wolfe conditions, with the usual numbers c1 = 1e-4 and c2 = 0.9.
 fn too_high(point: &Point, start: &Point) -> bool {
     point.loss > start.loss + 1e-4 * point.t * start.slope
 }
@@ -300,6 +301,19 @@ fn search(
         calls += 1;
     }
     let (one, two) = bracket.unwrap_or_else(|| (start.clone(), now));
+    zoom(evaluate, start, (one, two), calls, largest, tolerance, most)
+}
+
+/// The second half of the search: narrows the bracket between two points.
+fn zoom(
+    mut evaluate: impl FnMut(f64) -> Result<Point>,
+    start: &Point,
+    (one, two): (Point, Point),
+    mut calls: usize,
+    largest: f64,
+    tolerance: f64,
+    most: usize,
+) -> Result<(Point, usize)> {
     let (mut low, mut high) = if one.loss <= two.loss { (one, two) } else { (two, one) };
     let mut stuck = false;
     while calls <= most {
@@ -308,7 +322,7 @@ fn search(
             break;
         }
         let (left, right) = (low.t.min(high.t), low.t.max(high.t));
-        t = cubic(&low, &high, left, right);
+        let mut t = cubic(&low, &high, left, right);
         // A place near an end, twice in a row or at the end itself, moves inwards by a tenth of the
         // width.
         let near = (right - t).min(t - left) < 0.1 * width;
