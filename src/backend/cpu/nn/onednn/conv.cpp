@@ -16,6 +16,7 @@
 #include "backend/cpu/nn/onednn/conv_approach.h"
 #include "backend/cpu/nn/onednn/conv_key.h"
 #include "backend/cpu/nn/onednn/conv_shares.h"
+#include "backend/cpu/nn/onednn/describe.h"
 #include "base/determinism.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
@@ -157,10 +158,6 @@ int64_t take(int64_t& total, size_t nbytes) {
   return offset;
 }
 
-struct Window {
-  memory::dims stride, dilation, left, right;
-};
-
 Window window_of(const ConvPlan& plan, bool view) {
   Window w;
   for (int d = 0; d < plan.spatial; ++d) {
@@ -186,36 +183,30 @@ struct Chosen {
   memory::desc scratchpad;
 };
 
-Chosen choose(const ConvPlan& plan, dnnl::algorithm algorithm, const Window& w,
+// `read` is the input of the forward pass that is the hint, which has images of one dtype.
+Chosen choose(ConvPass pass, dnnl::algorithm algorithm, const Window& w, const memory::desc& read,
               const memory::desc& input, const memory::desc& filter, const memory::desc& output,
               const memory::desc& bias) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const auto hint_bias = plan.pass == ConvPass::kForward ? bias : memory::desc();
-  // The forward pass that is the hint has images of one dtype.
-  memory::desc read = input;
-  read.data.data_type = output.data.data_type;
-  const dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, algorithm, read,
-                                                filter, hint_bias, output, w.stride, w.dilation,
-                                                w.left, w.right);
-  const dnnl::convolution_forward::primitive_desc hint(forward, attributes, cpu_engine());
-  if (plan.pass == ConvPass::kForward) {
-    return {dnnl::convolution_forward(hint),
+  const auto hint_bias = pass == ConvPass::kForward ? bias : memory::desc();
+  const auto hint =
+      describe_forward(cpu_engine(), attributes, algorithm, read, filter, hint_bias, output, w);
+  if (pass == ConvPass::kForward) {
+    return {Forward(hint),
             {hint.src_desc(), hint.weights_desc(), hint.dst_desc(), hint.bias_desc()},
             hint.scratchpad_desc()};
   }
-  if (plan.pass == ConvPass::kBackwardInput) {
-    const dnnl::convolution_backward_data::desc desc(algorithm, input, filter, output, w.stride,
-                                                     w.dilation, w.left, w.right);
-    const dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, cpu_engine(), hint);
-    return {dnnl::convolution_backward_data(pd),
+  if (pass == ConvPass::kBackwardInput) {
+    const auto pd = describe_backward_input(cpu_engine(), attributes, algorithm, input, filter,
+                                            output, w, hint);
+    return {BackwardInput(pd),
             {pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), memory::desc()},
             pd.scratchpad_desc()};
   }
-  const dnnl::convolution_backward_weights::desc desc(algorithm, input, filter, bias, output,
-                                                      w.stride, w.dilation, w.left, w.right);
-  const dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, cpu_engine(), hint);
-  return {dnnl::convolution_backward_weights(pd),
+  const auto pd = describe_backward_weight(cpu_engine(), attributes, algorithm, input, filter, bias,
+                                           output, w, hint);
+  return {BackwardWeight(pd),
           {pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), pd.diff_bias_desc()},
           pd.scratchpad_desc()};
 }
@@ -263,14 +254,17 @@ memory::data_type input_type(const ConvPlan& plan, memory::data_type type) {
 
 Chosen choose(const ConvPlan& plan, const Approach& way, dnnl::algorithm algorithm,
               memory::data_type type, const memory::desc& bias) {
+  const int64_t* size = way.view ? plan.output_size : plan.input_size;
   const memory::desc input =
-      wanted_image(plan, plan.in_channels, way.view ? plan.output_size : plan.input_size,
-                   input_type(plan, type), way);
+      wanted_image(plan, plan.in_channels, size, input_type(plan, type), way);
   const memory::desc output = wanted_image(plan, plan.out_channels, plan.output_size, type, way);
   const memory::desc filter = wanted_weight(plan, type, way.swapped);
   const Window window = window_of(plan, way.view);
-  if (!way.swapped) return choose(plan, algorithm, window, input, filter, output, bias);
-  Chosen chosen = choose(plan, algorithm, window, output, filter, input, bias);
+  if (!way.swapped) {
+    const memory::desc read = wanted_image(plan, plan.in_channels, size, type, way);
+    return choose(plan.pass, algorithm, window, read, input, filter, output, bias);
+  }
+  Chosen chosen = choose(plan.pass, algorithm, window, output, output, filter, input, bias);
   std::swap(chosen.wanted[0], chosen.wanted[2]);
   return chosen;
 }
