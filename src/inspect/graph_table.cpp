@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -73,8 +73,10 @@ std::string grouped(int64_t number) {
 
 std::string megabytes(int64_t nbytes) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f MB", static_cast<double>(nbytes) / 1e6);
-  return text.data();
+  const double value = static_cast<double>(nbytes) / 1e6;
+  char* end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 2).ptr;
+  return std::string(text.data(), end) + " MB";
 }
 
 using Row = std::array<std::string, 5>;

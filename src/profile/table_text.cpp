@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A summary as a table of text.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <functional>
+#include <iterator>
 
 #include "base/utf8.h"
 #include "profile/summary.h"
@@ -15,15 +16,19 @@ namespace {
 constexpr size_t kMostName = 42;
 constexpr size_t kMostShapes = 60;
 
+// In decimal, with so many places and a point in every locale.
+std::string rounded(double value, int places) {
+  char text[328];  // the largest double has 309 digits
+  const auto end = std::to_chars(text, std::end(text), value, std::chars_format::fixed, places).ptr;
+  return std::string(text, end);
+}
 std::string in_units(double value, const char* const* units, int count, double step) {
   int at = 0;
   while (std::abs(value) >= step && at + 1 < count) {
     value /= step;
     ++at;
   }
-  char text[48];
-  std::snprintf(text, sizeof text, at == 0 ? "%.0f %s" : "%.2f %s", value, units[at]);
-  return text;
+  return rounded(value, at == 0 ? 0 : 2) + ' ' + units[at];
 }
 std::string time_text(double nanoseconds) {
   constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
@@ -33,14 +38,13 @@ std::string bytes_text(double bytes) {
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   return bytes == 0 ? "-" : in_units(bytes, kUnits, 5, 1024);
 }
-std::string number_text(double value, const char* format = "%.2f") {
-  if (value == 0) return "-";
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
+std::string number_text(double value, int places = 2) {
+  return value == 0 ? "-" : rounded(value, places);
 }
 std::string percent(double part, double whole) {
-  return whole <= 0 ? "-" : number_text(100 * part / whole, "%.1f%%");
+  if (whole <= 0) return "-";
+  const double value = 100 * part / whole;
+  return value == 0 ? "-" : rounded(value, 1) + '%';
 }
 std::string cut(const std::string& text, size_t most) {
   if (count_characters(text) <= most) return text;
@@ -85,7 +89,7 @@ std::vector<Column> columns_for(const Summary& summary) {
   if (any([](const Row& row) { return row.cost.bytes != 0; })) {
     columns.insert(
         columns.end(),
-        {{"GFLOP", [](const Row& row) { return number_text(row.cost.flops / 1e9, "%.3f"); }},
+        {{"GFLOP", [](const Row& row) { return number_text(row.cost.flops / 1e9, 3); }},
          {"GFLOP/s",
           [](const Row& row) { return number_text(rate(row.cost.flops, row.kernel_time)); }},
          {"Bytes", [](const Row& row) { return bytes_text(row.cost.bytes); }},
