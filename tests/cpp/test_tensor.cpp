@@ -464,6 +464,14 @@ TEST(Tensor, repr) {
   EXPECT_EQ(stream.str(), "tensor([1])");
 }
 
+// Which locales a system has differs, so this is what printf writes in some of them.
+TEST(Tensor, texts_have_a_point_in_every_language) {
+  EXPECT_EQ(detail::with_point("-1,25e-05"), "-1.25e-05");
+  EXPECT_EQ(detail::with_point("1\u066b5"), "1.5");  // a point of two bytes
+  for (const char* text : {"0.5", "17", "1e+10", "nan", "-inf", "1.5e+300"})
+    EXPECT_EQ(detail::with_point(text), text);
+}
+
 TEST(Tensor, printing_copies_only_what_is_shown) {
   const Tensor large = arange(40000).reshape({20, 2000});
   reset_peak_memory();

@@ -3,6 +3,7 @@
 // Text of tensors: tensor([[1, 2], [3, 4]]), shortened when they are large.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -16,6 +17,18 @@
 namespace tessera {
 
 namespace detail {
+
+// printf writes the decimal point of the user's language; with a comma, [1,5, 2,5] would have four
+// numbers.
+inline std::string with_point(std::string number) {
+  const auto is_point = [](char c) {
+    return !(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && c != '-' && c != '+';
+  };
+  const auto first = std::find_if(number.begin(), number.end(), is_point);
+  const auto end = std::find_if_not(first, number.end(), is_point);  // it may have several bytes
+  if (first != end) number.replace(first, end, ".");
+  return number;
+}
 
 inline constexpr int64_t kSummarizeAbove = 1000;  // elements
 inline constexpr int64_t kEdgeItems = 3;
@@ -66,7 +79,7 @@ class TensorText {
     if (std::isnan(value)) return "nan";  // some processors make nan with a sign
     char text[32];
     std::snprintf(text, sizeof text, "%.5g", value);
-    return text;
+    return with_point(text);
   }
 
   std::string element(size_t at) const {

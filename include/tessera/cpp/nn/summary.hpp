@@ -10,6 +10,7 @@
 
 #include "tessera/cpp/graph.hpp"
 #include "tessera/cpp/nn/module.hpp"
+#include "tessera/cpp/print.hpp"
 
 namespace tessera::nn {
 
@@ -42,7 +43,7 @@ inline std::string summary(Module& module) {
   char megabytes[32];
   std::snprintf(megabytes, sizeof megabytes, "%.2f", static_cast<double>(nbytes) / 1e6);
   return text + "Parameters: " + std::to_string(total) + " (" + std::to_string(trainable) +
-         " trainable), " + megabytes + " MB\n";
+         " trainable), " + tessera::detail::with_point(megabytes) + " MB\n";
 }
 
 // Calls the module once. One line for each operator of the call, with the layer whose parameters it
