@@ -19,7 +19,7 @@ namespace {
 // `flip` has the bits of a key set when the largest comes first; the number of the row, where
 // `with_rows`, stands above them.
 __global__ void sort_keys_kernel(SortPlan plan, int64_t size, uint64_t flip, bool with_rows,
-                            int key_bits, uint64_t* keys, int64_t* positions) {
+                                 int key_bits, uint64_t* keys, int64_t* positions) {
   for (int64_t i = first_index(); i < plan.rows * plan.columns; i += index_step()) {
     const uint64_t key =
         narrow_key_at(plan.dtype, static_cast<const char*>(plan.input) + i * size) ^ flip;
