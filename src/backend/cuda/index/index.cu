@@ -218,7 +218,8 @@ struct Order {
 
 template <int K, int kDims>
 __global__ void lookup_keys_kernel(const __grid_constant__ Lookup<K, kDims> lookup, int64_t low,
-                            int64_t unit, uint64_t* keys, int64_t* positions, int32_t* refused) {
+                                   int64_t unit, uint64_t* keys, int64_t* positions,
+                                   int32_t* refused) {
   for (int64_t i = first_index(); i < lookup.walk.numel; i += index_step()) {
     int64_t element;
     if (!lookup.find(i, positions[i], element)) {
