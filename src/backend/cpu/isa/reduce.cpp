@@ -135,10 +135,7 @@ ReduceKernel make_kernel(DType element) {
   kernel.element = element;
   kernel.result = kResult<ResultOf<States>>;
   kernel.words = kWords<typename States::State>;
-  if constexpr (requires { Loops::kShortRow; })
-    kernel.short_row = Loops::kShortRow;
-  else
-    kernel.short_row = itemsize(element) == sizeof(int64_t) ? 6 : 16;
+  if constexpr (requires { Loops::kShortRow; }) kernel.short_row = Loops::kShortRow;
   return kernel;
 }
 

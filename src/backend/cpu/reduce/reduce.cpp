@@ -33,6 +33,7 @@ constexpr int64_t kTogether = 512;   // neighbouring partial results: more take 
 constexpr int64_t kPart = 65536;     // elements of a part, if several threads compute one result
 constexpr int64_t kFewResults = 64;  // from this number of results on, one thread computes each
 constexpr int64_t kShortRun = 16;    // runs below this are not worth the start of a fold
+constexpr int64_t kShortRow = 6;     // for rows of 8-byte elements, many of which one call folds
 constexpr int64_t kMaxParts = 16;    // of a reduction across results
 
 struct Buffers {
@@ -116,11 +117,17 @@ Reduction::Reduction(const ReducePlan& plan)
     cast_out_ = rows_of<CopyRows>().cast(kernel_.result, plan.output_dtype);
 }
 
+// Rows of fewer elements are not worth the start of along_rows.
+int64_t short_row(const ReduceKernel& kernel) {
+  if (kernel.short_row != 0) return std::min(kernel.short_row, kShortRun);
+  return itemsize(kernel.element) == 8 ? kShortRow : kShortRun;
+}
+
 // Across: folds one element into each of many neighbouring results at a time. Faster when the
 // reduced elements are not contiguous, or are few.
 bool Reduction::prefers_across() const {
   const bool rows = kernel_.along_rows != nullptr && (takes_rows() || takes_short_rows());
-  const int64_t shortest = rows ? std::min(kernel_.short_row, kShortRun) : kShortRun;
+  const int64_t shortest = rows ? short_row(kernel_) : kShortRun;
   const bool runs = plan_.reduced_strides[plan_.reduced_ndim - 1] == size_ &&
                     plan_.reduced_sizes[plan_.reduced_ndim - 1] >= shortest;
   if (runs) return false;

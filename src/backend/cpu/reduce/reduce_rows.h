@@ -45,7 +45,8 @@ struct ReduceKernel {
   DType element{};  // what is folded; input of another dtype is cast
   DType result{};   // what finish writes
   int words = 1;
-  int64_t short_row = 0;       // rows of fewer elements are not worth the start of along_rows
+  int64_t short_row =
+      0;  // rows of fewer elements are not worth the start of along_rows; 0: the usual number
   bool of_magnitudes = false;  // complex input is replaced by its absolute value first
   bool by_position = false;    // `before` counts from the start of the whole reduction
 };
