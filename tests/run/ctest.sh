@@ -17,6 +17,8 @@ case "$part" in
     ;;
   tsan)
     export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
+    # oneDNN 2.6 reads one element behind a vector of its own while it makes code for AMX, which this allocator shows.
+    export ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16
     ctest_part tsan -LE tool
     ;;
   long) TSR_TEST_LONG=1 ctest_part release -LE tool ;;
