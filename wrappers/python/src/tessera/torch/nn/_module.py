@@ -20,7 +20,7 @@ from ..._dtypes import bfloat16, float16, float32, float64
 from .._tensor import Tensor, meant, retyped, with_tensors
 from ._full_hooks import hooks_of
 from . import _state_hooks
-from ._state_hooks import _IncompatibleKeys, add_hook, load_own, load_state, overrides, save_own, state_of, wants_states
+from ._state_hooks import _IncompatibleKeys, add_hook, load_own, load_state, overrides, save_own, save_tensors, state_of, wants_states
 
 
 class Parameter(Tensor, _Parameter):
@@ -203,9 +203,7 @@ class Module(_Module):
         else:
             found = OrderedDict()
             for path, part in parts:
-                head = path + "." if path else ""
-                for name, value in _state_hooks.own(part).items():
-                    found[head + name] = value if keep_vars else value.detach()
+                save_tensors(part, found, path + "." if path else "", keep_vars)
         found._metadata = OrderedDict([(path, {"version": getattr(part, "_version", 1)}) for path, part in parts])
         if destination is None:
             return found

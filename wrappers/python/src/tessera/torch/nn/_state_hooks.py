@@ -78,16 +78,20 @@ def state_of(module: Any, prefix: str, keep_vars: bool) -> Any:
     return found
 
 
-def own(module: Any) -> dict[str, Any]:
+def _own(module: Any) -> dict[str, Any]:
     """The tensors of a module itself that belong to its state."""
     transient = module._transient
     both = {**module._parameters, **module._buffers} if module._buffers else module._parameters
     return {name: value for name, value in both.items() if value is not None and name not in transient}
 
 
-def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
-    for name, value in own(module).items():
+def save_tensors(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+    for name, value in _own(module).items():
         destination[prefix + name] = value if keep_vars else value.detach()
+
+
+def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+    save_tensors(module, destination, prefix, keep_vars)
     if _has_extra(module):
         destination[prefix + _EXTRA] = module.get_extra_state()
 
@@ -99,18 +103,18 @@ def load_own(
     """Loads the part of a state that belongs to a module itself; the lists get what does not fit."""
     for hook in _hooks(module, "before_load"):
         hook(module, state, prefix, metadata, strict, missing, unexpected, problems)
-    known_here, extra = own(module), prefix + _EXTRA
-    missing += [prefix + name for name in known_here if prefix + name not in state]
+    own, extra = _own(module), prefix + _EXTRA
+    missing += [prefix + name for name in own if prefix + name not in state]
     if _has_extra(module):
         missing += [extra] if extra not in state else []
         if extra in state:
             module.set_extra_state(state[extra])
     for key in state if strict else ():
         name, *rest = key.removeprefix(prefix).split(".") if key.startswith(prefix) else ("",)
-        known = name in (module._modules if rest else known_here) or (key == extra and _has_extra(module))
+        known = name in (module._modules if rest else own) or (key == extra and _has_extra(module))
         if key.startswith(prefix) and not known:
             unexpected.append(key)
-    given = {prefix + name: value for name, value in known_here.items() if prefix + name in state}
+    given = {prefix + name: value for name, value in own.items() if prefix + name in state}
     wrong = [text for key, value in given.items() for text in misfits(key, value, state[key])]
     problems += wrong
     if wrong:
@@ -137,7 +141,7 @@ def _load_by_parts(module: Any, state: Any, versions: Any, strict: bool, assign:
         metadata = {**versions.get(head.rstrip("."), {}), "assign_to_params_buffers": assign}
         load(state, head, metadata, True, missing, unexpected, problems)
     covered = {(id(part), key.removeprefix(head)) for head, part in parts for key in state}
-    places = {head + name: (id(part), name) for head, part in parts for name in (*own(part), _EXTRA)}
+    places = {head + name: (id(part), name) for head, part in parts for name in (*_own(part), _EXTRA)}
     missing[:] = [key for key in missing if places.get(key) not in covered]  # one name of a shared module is enough
     for _, part in parts:
         for hook in _hooks(part, "after_load"):
@@ -184,4 +188,4 @@ def load_state(module: Any, given: Mapping[str, Any], strict: bool, assign: bool
     return keys
 
 
-__all__ = ["add_hook", "load_own", "load_state", "overrides", "save_own", "state_of", "wants_states"]
+__all__ = ["add_hook", "load_own", "load_state", "overrides", "save_own", "save_tensors", "state_of", "wants_states"]
