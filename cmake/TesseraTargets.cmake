@@ -70,8 +70,8 @@ function(tsr_write_batches variable folder)
 endfunction()
 
 # tsr_folder_batches(<variable> <path> <file>...): the sources to compile instead of these, which other files would include
-# as <path>/<file>. With TSR_BATCHES one file includes several of a folder, so that headers are read and the instances of
-# templates compiled once for all of them.
+# as <path>/<file>. One file includes several of a folder, so that headers are read and the instances of templates compiled
+# once for all of them.
 function(tsr_folder_batches variable path)
   set(sources "")
   set(folders "")
@@ -88,7 +88,8 @@ function(tsr_folder_batches variable path)
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 
-# tsr_layer_batches(<variable> <file>...): as tsr_folder_batches, for the files of the current folder.
+# tsr_layer_batches(<variable> <file>...): as tsr_folder_batches, for the files of the current folder; these themselves
+# without TSR_BATCHES.
 function(tsr_layer_batches variable)
   if(NOT TSR_BATCHES)
     set(${variable} "${ARGN}" PARENT_SCOPE)
