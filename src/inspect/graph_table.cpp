@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +11,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -72,11 +72,7 @@ std::string grouped(int64_t number) {
 }
 
 std::string megabytes(int64_t nbytes) {
-  std::array<char, 32> text{};
-  const double value = static_cast<double>(nbytes) / 1e6;
-  char* end =
-      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 2).ptr;
-  return std::string(text.data(), end) + " MB";
+  return rounded(static_cast<double>(nbytes) / 1e6, 2) + " MB";
 }
 
 using Row = std::array<std::string, 5>;

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a history tells: as JSON and in the error of a device that is out of memory.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "memory/history.h"
 #include "memory/sizes.h"
@@ -154,9 +154,7 @@ std::string in_bytes(uint64_t nbytes) {
   auto value = static_cast<double>(nbytes) / 1024.0;
   size_t unit = 0;
   for (; value >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) value /= 1024.0;
-  char text[16];
-  char* end = std::to_chars(text, std::end(text), value, std::chars_format::fixed, 2).ptr;
-  return std::string(text, end) + ' ' + kUnits[unit];
+  return rounded(value, 2) + ' ' + kUnits[unit];
 }
 
 std::string MemoryHistory::holders_json(size_t most) const {

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A summary as a table of text.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
-#include <iterator>
 
+#include "base/decimal.h"
 #include "base/utf8.h"
 #include "profile/summary.h"
 
@@ -16,12 +15,6 @@ namespace {
 constexpr size_t kMostName = 42;
 constexpr size_t kMostShapes = 60;
 
-// In decimal, with so many places and a point in every locale.
-std::string rounded(double value, int places) {
-  char text[328];  // the largest double has 309 digits
-  const auto end = std::to_chars(text, std::end(text), value, std::chars_format::fixed, places).ptr;
-  return std::string(text, end);
-}
 std::string in_units(double value, const char* const* units, int count, double step) {
   int at = 0;
   while (std::abs(value) >= step && at + 1 < count) {
