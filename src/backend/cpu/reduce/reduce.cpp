@@ -119,7 +119,7 @@ Reduction::Reduction(const ReducePlan& plan)
 
 // Rows of fewer elements are not worth the start of along_rows.
 int64_t short_row(const ReduceKernel& kernel) {
-  if (kernel.short_row != 0) return std::min(kernel.short_row, kShortRun);
+  if (kernel.short_row != 0) return kernel.short_row;
   return itemsize(kernel.element) == 8 ? kShortRow : kShortRun;
 }
 
