@@ -185,4 +185,16 @@ void check_same_device(const Tensor& first, const Tensor& second, const char* ar
             second.device());
 }
 
+void check_like(const Tensor& tensor, const char* arg, const Tensor& input) {
+  check_same_device(input, tensor, arg);
+  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
+            " as input, got ", tensor.dtype());
+}
+
+void check_like(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank) {
+  check_like(tensor, arg, input);
+  TSR_CHECK(tensor.ndim() == rank, Code::kShape, arg, "expected ", rank,
+            rank == 1 ? " dimension, got shape " : " dimensions, got shape ", tensor.sizes());
+}
+
 }  // namespace tsr::ops

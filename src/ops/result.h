@@ -86,5 +86,9 @@ void check_apart(const Out& first, const char* first_arg, const Out& second,
 
 // Throws kDevice unless all defined tensors are on one device.
 void check_same_device(const Tensor& first, const Tensor& second, const char* arg);
+// Throws kDevice, kDType unless `tensor`, the argument `arg`, has the device and the dtype of
+// `input`; with a rank also kShape unless it has this many dims.
+void check_like(const Tensor& tensor, const char* arg, const Tensor& input);
+void check_like(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank);
 
 }  // namespace tsr::ops

@@ -22,8 +22,8 @@ void check_operands(const Tensor& input, const Tensor& left, const char* left_ar
                     int64_t right_rank) {
   TSR_CHECK(input.dtype() != DType::kBool, Code::kDType, "input",
             "expected a numeric dtype, got bool");
-  check_operand(left, left_arg, input, left_rank);
-  check_operand(right, right_arg, input, right_rank);
+  check_like(left, left_arg, input, left_rank);
+  check_like(right, right_arg, input, right_rank);
 }
 
 Scalar factor(double value, DType dtype, const char* arg) {

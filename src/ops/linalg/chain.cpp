@@ -9,7 +9,6 @@
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/linalg/factor.h"
-#include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
 #include "ops/linalg/solve.h"
 #include "ops/shape/shape.h"
@@ -25,7 +24,7 @@ std::vector<Tensor> as_matrices(std::span<const Tensor> tensors) {
   if (matrices.front().ndim() == 1) matrices.front() = expand_dims(matrices.front(), 0);
   if (matrices.back().ndim() == 1) matrices.back() = expand_dims(matrices.back(), 1);
   for (size_t i = 0; i < matrices.size(); ++i) {
-    check_operand(matrices[i], "tensors", matrices[0], 2);
+    check_like(matrices[i], "tensors", matrices[0], 2);
     TSR_CHECK(i == 0 || matrices[i - 1].size(1) == matrices[i].size(0), Code::kShape, "tensors",
               "expected ", i == 0 ? 0 : matrices[i - 1].size(1), " rows in tensor ", i,
               ", got shape ", tensors[i].sizes());

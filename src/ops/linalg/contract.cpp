@@ -12,7 +12,6 @@
 #include "kernel/registry.h"
 #include "ops/composition.h"
 #include "ops/create/copy.h"
-#include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
 #include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
@@ -30,7 +29,7 @@ namespace {
 using kernel::BinaryOp;
 
 void check_pair(const Tensor& input, const Tensor& other) {
-  check_operand(other, "other", input, other.ndim());
+  check_like(other, "other", input, other.ndim());
 }
 
 // Both operands in their common shape, with `axis` last.

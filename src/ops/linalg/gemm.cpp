@@ -87,14 +87,6 @@ void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right, 
   kernel::launch(kernel::kGemm, result.device(), plan);
 }
 
-void check_operand(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank) {
-  check_same_device(input, tensor, arg);
-  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
-            " as input, got ", tensor.dtype());
-  TSR_CHECK(tensor.ndim() == rank, Code::kShape, arg, "expected ", rank,
-            rank == 1 ? " dimension, got shape " : " dimensions, got shape ", tensor.sizes());
-}
-
 Tensor adjoint(const Tensor& input) {
   const Tensor transposed = matrix_transpose(input);
   return conj_of(transposed);

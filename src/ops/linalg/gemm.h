@@ -14,9 +14,6 @@ namespace tsr::ops {
 // complex left. No autograd.
 void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right,
                  const Scalar& alpha = 1, const Scalar& beta = 0, bool conjugate = false);
-// Throws kDevice, kDType, kShape unless `tensor` has the device and the dtype of `input` and this
-// many dims.
-void check_operand(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank);
 // Conjugate transpose of the last two dims. Differentiable.
 Tensor adjoint(const Tensor& input);
 

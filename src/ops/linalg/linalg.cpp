@@ -28,7 +28,7 @@ void check_rank(const Tensor& input, int64_t rank) {
 
 void check_vectors(const Tensor& input, const Tensor& other) {
   check_rank(input, 1);
-  check_operand(other, "other", input, 1);
+  check_like(other, "other", input, 1);
   TSR_CHECK(other.size(0) == input.size(0), Code::kShape, "other", "expected ", input.size(0),
             " numbers, got ", other.size(0));
 }
@@ -41,12 +41,12 @@ void check_linear(const Tensor& input, const Tensor& weight, const Tensor& bias)
   // The weight of a layer is given, so an error names the input.
   TSR_CHECK(weight.dtype() == input.dtype(), Code::kDType, "input", "expected ", weight.dtype(),
             " as the weight, got ", input.dtype(), "; cast one to the other's dtype");
-  check_operand(weight, "weight", input, 2);
+  check_like(weight, "weight", input, 2);
   TSR_CHECK(weight.size(1) == input.size(input.ndim() - 1), Code::kShape, "input", "expected ",
             weight.size(1), " numbers along the last axis for a weight of shape ", weight.sizes(),
             ", got shape ", input.sizes());
   if (!bias.defined()) return;
-  check_operand(bias, "bias", input, 1);
+  check_like(bias, "bias", input, 1);
   TSR_CHECK(bias.size(0) == weight.size(0), Code::kShape, "bias", "expected ", weight.size(0),
             " numbers for a weight of shape ", weight.sizes(), ", got shape ", bias.sizes());
 }
@@ -183,19 +183,19 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias, Out
 
 Tensor mm(const Tensor& input, const Tensor& other, Out out) {
   check_rank(input, 2);
-  check_operand(other, "other", input, 2);
+  check_like(other, "other", input, 2);
   return matmul(input, other, out);
 }
 
 Tensor mv(const Tensor& input, const Tensor& other, Out out) {
   check_rank(input, 2);
-  check_operand(other, "other", input, 1);
+  check_like(other, "other", input, 1);
   return matmul(input, other, out);
 }
 
 Tensor bmm(const Tensor& input, const Tensor& other, Out out) {
   check_rank(input, 3);
-  check_operand(other, "other", input, 3);
+  check_like(other, "other", input, 3);
   TSR_CHECK(other.size(0) == input.size(0) && other.size(1) == input.size(2), Code::kShape, "other",
             "expected ", input.size(0), " matrices of ", input.size(2),
             " rows for an input of shape ", input.sizes(), ", got shape ", other.sizes());

@@ -29,9 +29,7 @@ struct Problem {
   bool column;  // b was 1-D
 
   Problem(const Tensor& input, const Tensor& other) : column(other.ndim() == 1) {
-    check_same_device(input, other, "other");
-    TSR_CHECK(other.dtype() == input.dtype(), Code::kDType, "other", "expected ", input.dtype(),
-              " as input, got ", other.dtype());
+    check_like(other, "other", input);
     const Tensor sides = column ? expand_dims(other, -1) : other;
     const int64_t m = input.size(input.ndim() - 2);
     TSR_CHECK(sides.ndim() >= 2 && sides.size(sides.ndim() - 2) == m, Code::kShape, "other",

@@ -31,9 +31,7 @@ Tensor times_matrix(const Tensor& g, const Tensor& b) {
 
 // C = A B: dA = G Bᴴ, dB = Aᴴ G, summed over what the batch broadcast.
 Tensor matmul(const Tensor& input, const Tensor& other, Out out) {
-  check_same_device(input, other, "other");
-  TSR_CHECK(input.dtype() == other.dtype(), Code::kDType, "other", "expected ", input.dtype(),
-            " as input, got ", other.dtype());
+  check_like(other, "other", input);
   TSR_CHECK(input.dtype() != DType::kBool, Code::kDType, "input",
             "expected a numeric dtype, got bool");
   TSR_CHECK(input.ndim() >= 1 && other.ndim() >= 1, Code::kShape,

@@ -245,9 +245,7 @@ Tensor threshold(const Tensor& input, double limit, double value, Out out) {
 Tensor prelu(const Tensor& input, const Tensor& weight, Out out) {
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             input.dtype());
-  TSR_CHECK(weight.dtype() == input.dtype(), Code::kDType, "weight", "expected ", input.dtype(),
-            " as input, got ", weight.dtype());
-  check_same_device(input, weight, "weight");
+  check_like(weight, "weight", input);
   return kPrelu(input, per_channel(weight, input), out);
 }
 

@@ -10,14 +10,6 @@
 namespace tsr::ops {
 namespace {
 
-void check_tensor(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank) {
-  check_same_device(input, tensor, arg);
-  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
-            " as input, got ", tensor.dtype());
-  TSR_CHECK(tensor.ndim() == rank, Code::kShape, arg, "expected ", rank,
-            rank == 1 ? " dimension, got shape " : " dimensions, got shape ", tensor.sizes());
-}
-
 // The options that the caller of a convolution chooses.
 struct ConvOptions {
   int32_t spatial;
@@ -37,7 +29,7 @@ void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, const Con
             w.dtype(), " as the weight, got ", x.dtype(), "; cast one to the other's dtype");
   TSR_CHECK(is_floating(x.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             x.dtype());
-  check_tensor(w, "weight", x, spatial + 2);
+  check_like(w, "weight", x, spatial + 2);
   TSR_CHECK(groups >= 1, Code::kValue, "groups", "expected at least 1, got ", groups);
   TSR_CHECK(w.size(0) % groups == 0 && w.size(0) > 0 && w.size(1) > 0, Code::kShape, "weight",
             "expected a number of channels that ", groups, " groups divide, got shape ", w.sizes());
@@ -52,7 +44,7 @@ void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, const Con
               "expected spatial sizes of at least 1, got shape ", x.sizes());
   }
   if (!b.defined()) return;
-  check_tensor(b, "bias", x, 1);
+  check_like(b, "bias", x, 1);
   const int64_t channels = transposed ? w.size(1) * groups : w.size(0);
   TSR_CHECK(b.size(0) == channels, Code::kShape, "bias", "expected ", channels,
             " numbers, got shape ", b.sizes());

@@ -50,9 +50,7 @@ void check_target(const Tensor& input, const Tensor& target) {
 
 void check_class_weight(const Tensor& input, const Tensor& weight, int64_t classes) {
   if (!weight.defined()) return;
-  check_same_device(input, weight, "weight");
-  TSR_CHECK(weight.dtype() == input.dtype(), Code::kDType, "weight", "expected ", input.dtype(),
-            " as input, got ", weight.dtype());
+  check_like(weight, "weight", input);
   TSR_CHECK(weight.ndim() == 1 && weight.size(0) == classes, Code::kShape, "weight", "expected ",
             classes, " numbers, one per class, got shape ", weight.sizes());
 }
@@ -419,9 +417,7 @@ Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
 
 void check_logits(const Tensor& input, const Tensor& tensor, const char* arg) {
   if (!tensor.defined()) return;
-  check_same_device(input, tensor, arg);
-  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
-            " as input, got ", tensor.dtype());
+  check_like(tensor, arg, input);
   broadcast_strides(tensor.sizes(), tensor.strides(), input.sizes(), arg);
 }
 

@@ -52,11 +52,6 @@ void check_numbers(const Tensor& input, const Tensor& target) {
   check_target(input, target);
 }
 
-void check_dtype(const Tensor& tensor, const Tensor& input, const char* arg) {
-  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
-            " as input, got ", tensor.dtype());
-}
-
 // ---- losses of a difference: one kernel for the value, one for the derivative ----
 
 struct Huber {
@@ -247,10 +242,9 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
                             std::string_view reduction) {
   const ClassReduction kind = reduction_of(reduction);
   check_pair(input, target);
-  check_dtype(target, input, "target");
+  check_like(target, "target", input);
   if (weight.defined()) {
-    check_same_device(input, weight, "weight");
-    check_dtype(weight, input, "weight");
+    check_like(weight, "weight", input);
     broadcast_strides(weight.sizes(), weight.strides(), input.sizes(), "weight");
   }
   if (!weight.defined()) return reduce(entropy_of_pair(input, target), kind);
@@ -277,8 +271,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
   TSR_CHECK(eps > 0, Code::kValue, "eps", "expected a number above 0, got ", eps);
   const ClassReduction kind = reduction_of(reduction);
   check_pair(input, target);
-  check_same_device(input, var, "var");
-  check_dtype(var, input, "var");
+  check_like(var, "var", input);
   // One variance for each last axis may come without it.
   const bool lacks_axis = input.ndim() > 0 && var.ndim() == input.ndim() - 1;
   Tensor v = in_opmath(lacks_axis ? expand_dims(var, -1) : var);

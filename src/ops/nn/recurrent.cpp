@@ -86,7 +86,7 @@ void set_parameters(Network& net, const Tensor& input, std::span<const Tensor> p
   const size_t each = plain + (projected ? 1 : 0);
   TSR_CHECK(params.size() == count * each, Code::kValue, "params", "expected ", plain,
             " tensors for each of ", count, " layers and directions, got ", params.size());
-  for (const Tensor& tensor : params) check_like_input(tensor, "params", input);
+  for (const Tensor& tensor : params) check_like(tensor, "params", input);
   TSR_CHECK(params[0].ndim() == 2, Code::kShape, "params",
             "expected matrices of weights, got shape ", params[0].sizes());
   net.hidden = params[0].size(0) / weight_blocks(net.spec.op);
@@ -111,7 +111,7 @@ void set_parameters(Network& net, const Tensor& input, std::span<const Tensor> p
 
 Tensor checked_state(const Network& net, const Tensor& state, const Tensor& input, int64_t units) {
   if (!state.defined()) return state;
-  check_like_input(state, "hx", input);
+  check_like(state, "hx", input);
   Dims shape{static_cast<int64_t>(net.parts.size())};
   if (!net.single) shape.push_back(net.batch);
   shape.push_back(units);

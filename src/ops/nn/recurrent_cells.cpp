@@ -11,12 +11,6 @@
 
 namespace tsr::ops {
 
-void check_like_input(const Tensor& tensor, const char* arg, const Tensor& input) {
-  check_same_device(input, tensor, arg);
-  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
-            " as input, got ", tensor.dtype());
-}
-
 void check_batch_sizes(const std::vector<int64_t>& sizes, const Tensor& input) {
   TSR_CHECK(!sizes.empty(), Code::kValue, "batch_sizes", "expected at least 1 number, got none");
   int64_t total = 0;
@@ -68,7 +62,7 @@ void check_cell(const Tensor& input, const RecurrenceInputs& in) {
   } others[] = {{in.h, "hx"},      {in.c, "hx"},      {in.w_ih, "w_ih"},
                 {in.w_hh, "w_hh"}, {in.b_ih, "b_ih"}, {in.b_hh, "b_hh"}};
   for (const auto& other : others) {
-    if (other.tensor.defined()) check_like_input(other.tensor, other.arg, input);
+    if (other.tensor.defined()) check_like(other.tensor, other.arg, input);
   }
   TSR_CHECK(in.b_ih.defined() == in.b_hh.defined(), Code::kInvalidArgument,
             in.b_ih.defined() ? "b_hh" : "b_ih", "expected both biases or none, got one");

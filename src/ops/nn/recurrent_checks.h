@@ -7,8 +7,6 @@
 
 namespace tsr::ops {
 
-// Throws kDType, kDevice unless `tensor` has the input's dtype and device.
-void check_like_input(const Tensor& tensor, const char* arg, const Tensor& input);
 // Throws kValue unless the numbers of a packed batch are at least 1 and never rise; kShape unless
 // the input has as many rows as their sum.
 void check_batch_sizes(const std::vector<int64_t>& sizes, const Tensor& input);
