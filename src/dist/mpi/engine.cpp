@@ -8,8 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
+#include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <thread>
 
 namespace tsr::dist::mpi {
@@ -52,8 +53,7 @@ void pause(int turn) {
 
 std::string seconds_text(double seconds) {
   char text[32];
-  std::snprintf(text, sizeof(text), "%g s", seconds);
-  return text;
+  return std::string(text, std::to_chars(text, std::end(text), seconds).ptr) + " s";
 }
 
 }  // namespace
