@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "base/host_device.h"
 
@@ -235,6 +236,7 @@ template <int kDigits, int kLeast>
 template <class T>
 [[gnu::always_inline]] TSR_HD inline uint64_t magnitude_of(T a) {
   const auto bits = static_cast<uint64_t>(a);
+  if constexpr (std::is_unsigned_v<T>) return bits;
   return a < T{0} ? uint64_t{0} - bits : bits;
 }
 template <class T>
@@ -254,7 +256,7 @@ template <class T>
   if (a == T{0} || b == T{0}) return T{0};
   const uint64_t divisor = magnitude_of(greatest_divisor(a, b));
   const T product = static_cast<T>(magnitude_of(a) / divisor * magnitude_of(b));
-  return product < T{0} ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(product)) : product;
+  return static_cast<T>(magnitude_of(product));
 }
 
 }  // namespace tsr::math
