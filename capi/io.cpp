@@ -24,6 +24,17 @@ const io::ArchiveEntry& entry_arg(tsr_archive handle, int64_t index) {
   return entries[static_cast<size_t>(index)];
 }
 
+// Calls write(named tensors, metadata) with what a caller wants in a file.
+template <class Write>
+void with_contents(std::string_view names, const tsr_tensor* tensors, int32_t n_tensors,
+                   std::string_view metadata, const Write& write) {
+  const auto list = tensors_arg(tensors, n_tensors, "tensors");
+  const auto spelled = names_arg(names, list.size());
+  std::vector<io::NamedTensor> named;
+  for (size_t i = 0; i < list.size(); ++i) named.push_back({spelled[i], &list[i]});
+  write(named, metadata_arg(metadata));
+}
+
 }  // namespace
 
 extern "C" {
@@ -33,6 +44,14 @@ tsr_status tsr_archive_open(const char* path, int64_t path_len, tsr_archive* arc
   return guard(Call(kInfo_archive_open, TextOf{path, path_len}), [&] {
     out_arg(archive, "archive");
     give_object(io::Archive::open(path_arg(path, path_len)).detach(), archive);
+  });
+}
+
+tsr_status tsr_archive_from_bytes(const char* bytes, int64_t bytes_len, tsr_archive* archive) {
+  clear(archive);
+  return guard(Call(kInfo_archive_from_bytes, TextOf{bytes, bytes_len}), [&] {
+    out_arg(archive, "archive");
+    give_object(io::Archive::from_bytes(text_arg(bytes, bytes_len, "bytes")).detach(), archive);
   });
 }
 
@@ -56,6 +75,14 @@ tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** nam
     const io::ArchiveEntry& entry = entry_arg(archive, index);
     *out_arg(name, "name") = entry.name.c_str();
     *out_arg(name_len, "name") = static_cast<int64_t>(entry.name.size());
+  });
+}
+
+tsr_status tsr_archive_find(tsr_archive archive, const char* name, int64_t name_len,
+                            int64_t* index) {
+  return guard(Call(kInfo_archive_find, archive, TextOf{name, name_len}), [&] {
+    out_arg(index, "index");
+    *index = archive_arg(archive).find(text_arg(name, name_len, "name"));
   });
 }
 
@@ -83,13 +110,27 @@ tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* name
                   ListOf{tensors, n_tensors}, TextOf{metadata, metadata_len});
   return guard(call, [&] {
     const std::string file = path_arg(path, path_len);
-    const auto list = tensors_arg(tensors, n_tensors, "tensors");
-    const std::string_view names_text = text_arg(names, names_len, "names");
-    const std::string_view metadata_text = text_arg(metadata, metadata_len, "metadata");
-    const auto spelled = names_arg(names_text, list.size());
-    std::vector<io::NamedTensor> named;
-    for (size_t i = 0; i < list.size(); ++i) named.push_back({spelled[i], &list[i]});
-    io::save_archive(file, named, metadata_arg(metadata_text));
+    with_contents(text_arg(names, names_len, "names"), tensors, n_tensors,
+                  text_arg(metadata, metadata_len, "metadata"),
+                  [&](const auto& named, const io::Metadata& texts) {
+                    io::save_archive(file, named, texts);
+                  });
+  });
+}
+
+tsr_status tsr_archive_to_bytes(const char* names, int64_t names_len, const tsr_tensor* tensors,
+                                int32_t n_tensors, const char* metadata, int64_t metadata_len,
+                                tsr_buffer* bytes) {
+  clear(bytes);
+  const Call call(kInfo_archive_to_bytes, TextOf{names, names_len}, ListOf{tensors, n_tensors},
+                  TextOf{metadata, metadata_len});
+  return guard(call, [&] {
+    out_arg(bytes, "bytes");
+    with_contents(text_arg(names, names_len, "names"), tensors, n_tensors,
+                  text_arg(metadata, metadata_len, "metadata"),
+                  [&](const auto& named, const io::Metadata& texts) {
+                    give_text(io::archive_bytes(named, texts), bytes);
+                  });
   });
 }
 

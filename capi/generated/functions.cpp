@@ -451,6 +451,8 @@ const Symbol kSymbols[] = {
     {"tsr_any_out", reinterpret_cast<AnyFunction>(&tsr_any_out), 66947, &kInfo_any, &kCall_TjBT},
     {"tsr_arange", reinterpret_cast<AnyFunction>(&tsr_arange), 2008, &kInfo_arange, &kCall_NNNdcP},
     {"tsr_archive_count", reinterpret_cast<AnyFunction>(&tsr_archive_count), 362, &kInfo_archive_count, nullptr},
+    {"tsr_archive_find", reinterpret_cast<AnyFunction>(&tsr_archive_find), 369, &kInfo_archive_find, nullptr},
+    {"tsr_archive_from_bytes", reinterpret_cast<AnyFunction>(&tsr_archive_from_bytes), 368, &kInfo_archive_from_bytes, nullptr},
     {"tsr_archive_metadata", reinterpret_cast<AnyFunction>(&tsr_archive_metadata), 365, &kInfo_archive_metadata, nullptr},
     {"tsr_archive_name", reinterpret_cast<AnyFunction>(&tsr_archive_name), 363, &kInfo_archive_name, nullptr},
     {"tsr_archive_open", reinterpret_cast<AnyFunction>(&tsr_archive_open), 360, &kInfo_archive_open, nullptr},
@@ -458,6 +460,7 @@ const Symbol kSymbols[] = {
     {"tsr_archive_retain", reinterpret_cast<AnyFunction>(&tsr_archive_retain), 367, &kInfo_archive_retain, nullptr},
     {"tsr_archive_save", reinterpret_cast<AnyFunction>(&tsr_archive_save), 366, &kInfo_archive_save, nullptr},
     {"tsr_archive_tensor", reinterpret_cast<AnyFunction>(&tsr_archive_tensor), 364, &kInfo_archive_tensor, nullptr},
+    {"tsr_archive_to_bytes", reinterpret_cast<AnyFunction>(&tsr_archive_to_bytes), 370, &kInfo_archive_to_bytes, nullptr},
     {"tsr_argmax", reinterpret_cast<AnyFunction>(&tsr_argmax), 1409, &kInfo_argmax, &kCall_TiBP},
     {"tsr_argmax_out", reinterpret_cast<AnyFunction>(&tsr_argmax_out), 66945, &kInfo_argmax, &kCall_TiBT},
     {"tsr_argmin", reinterpret_cast<AnyFunction>(&tsr_argmin), 1410, &kInfo_argmin, &kCall_TiBP},
@@ -2065,7 +2068,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1695;
+const size_t kSymbolCount = 1698;
 
 namespace {
 
@@ -2114,6 +2117,8 @@ constexpr int32_t kIds[] = {
     1411, 66947,
     2008,
     362,
+    369,
+    368,
     365,
     363,
     360,
@@ -2121,6 +2126,7 @@ constexpr int32_t kIds[] = {
     367,
     366,
     364,
+    370,
     1409, 66945,
     1410, 66946,
     2301, 67837,

@@ -184,13 +184,16 @@ inline constexpr CallInfoOf kInfo_event_query{343, "tsr_event_query", {{"event",
 inline constexpr CallInfoOf kInfo_event_synchronize{344, "tsr_event_synchronize", {{"event", 'O'}}};
 inline constexpr CallInfoOf kInfo_tensor_record_stream{345, "tsr_tensor_record_stream", {{"tensor", 'T'}, {"stream", 'O'}}};
 inline constexpr CallInfoOf kInfo_archive_open{360, "tsr_archive_open", {{"path", 'S'}, {"archive", 'W'}}};
+inline constexpr CallInfoOf kInfo_archive_from_bytes{368, "tsr_archive_from_bytes", {{"bytes", 'S'}, {"archive", 'W'}}};
 inline constexpr CallInfoOf kInfo_archive_retain{367, "tsr_archive_retain", {{"archive", 'o'}}};
 inline constexpr CallInfoOf kInfo_archive_release{361, "tsr_archive_release", {{"archive", 'o'}}};
 inline constexpr CallInfoOf kInfo_archive_count{362, "tsr_archive_count", {{"archive", 'O'}, {"count", 'W'}}};
 inline constexpr CallInfoOf kInfo_archive_name{363, "tsr_archive_name", {{"archive", 'O'}, {"index", 'I'}, {"name", 'W'}}};
+inline constexpr CallInfoOf kInfo_archive_find{369, "tsr_archive_find", {{"archive", 'O'}, {"name", 'S'}, {"index", 'W'}}};
 inline constexpr CallInfoOf kInfo_archive_tensor{364, "tsr_archive_tensor", {{"archive", 'O'}, {"index", 'I'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_archive_metadata{365, "tsr_archive_metadata", {{"archive", 'O'}, {"json", 'W'}}};
 inline constexpr CallInfoOf kInfo_archive_save{366, "tsr_archive_save", {{"path", 'S'}, {"names", 'S'}, {"tensors", 'L'}, {"metadata", 'S'}}};
+inline constexpr CallInfoOf kInfo_archive_to_bytes{370, "tsr_archive_to_bytes", {{"names", 'S'}, {"tensors", 'L'}, {"metadata", 'S'}, {"bytes", 'W'}}};
 inline constexpr CallInfoOf kInfo_function_id{380, "tsr_function_id", {{"name", 'S'}}};
 inline constexpr CallInfoOf kInfo_function_name{381, "tsr_function_name", {{"id", 'I'}}};
 inline constexpr CallInfoOf kInfo_call{382, "tsr_call", {{"id", 'I'}, {"values", 'O'}}};

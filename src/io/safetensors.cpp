@@ -114,6 +114,8 @@ IntrusivePtr<Archive> Archive::read(std::shared_ptr<const Mapping> mapping) {
   }
   auto archive = IntrusivePtr<Archive>::adopt(new Archive());
   archive->header = parse_header({mapping->data() + 8, length}, mapping->size() - 8 - length);
+  const std::vector<ArchiveEntry>& entries = archive->header.entries;
+  for (size_t i = 0; i < entries.size(); ++i) archive->numbers_.emplace(entries[i].name, i);
   archive->data = mapping->data() + 8 + length;
   archive->mapping = std::move(mapping);
   return archive;
@@ -122,6 +124,11 @@ IntrusivePtr<Archive> Archive::read(std::shared_ptr<const Mapping> mapping) {
 void Archive::destroy(Archive* archive) noexcept {
   archive->tag = ObjectTag::kDead;
   delete archive;
+}
+
+int64_t Archive::find(std::string_view name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? -1 : static_cast<int64_t>(found->second);
 }
 
 Tensor Archive::tensor(size_t index) const {

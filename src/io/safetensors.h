@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct Archive final : Object {
   static IntrusivePtr<Archive> from_bytes(std::string_view bytes);
   static void destroy(Archive* archive) noexcept;
 
+  // The number of the entry with this name, -1 if there is none.
+  [[nodiscard]] int64_t find(std::string_view name) const;
+
   // Zero-copy if the data is aligned for its dtype, as in files of most writers.
   [[nodiscard]] Tensor tensor(size_t index) const;
 
@@ -56,6 +60,8 @@ struct Archive final : Object {
  private:
   Archive() : Object(kArchiveTag) {}
   static IntrusivePtr<Archive> read(std::shared_ptr<const Mapping> mapping);
+
+  std::unordered_map<std::string_view, size_t> numbers_;  // of the entries by name
 };
 
 struct NamedTensor {

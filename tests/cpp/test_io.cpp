@@ -54,6 +54,26 @@ TEST(Io, archives_give_tensors_by_name) {
   std::remove(path.c_str());
 }
 
+TEST(Io, bytes_are_those_of_the_file) {
+  const std::string path = temporary("bytes.safetensors");
+  const TensorMap saved{{"x", arange(3)}, {"y", zeros({0, 2})}};
+  save_file(saved, path, {{"k", "v"}});
+  std::ifstream file(path, std::ios::binary);
+  const std::string contents{std::istreambuf_iterator<char>(file), {}};
+  std::string bytes = save_bytes(saved, {{"k", "v"}});
+  EXPECT_EQ(bytes, contents);
+  const TensorMap loaded = load_bytes(bytes);
+  const Archive archive = Archive::from_bytes(bytes);
+  bytes.assign(bytes.size(), 'x');  // was copied
+  EXPECT_EQ(numbers(loaded.at("x")), (Numbers{0, 1, 2}));
+  EXPECT_EQ(loaded.at("y").shape(), saved.at("y").shape());
+  EXPECT_EQ(archive.metadata(), (TextMap{{"k", "v"}}));
+  EXPECT_EQ(numbers(archive.tensor("x")), (Numbers{0, 1, 2}));
+  EXPECT_THROW(load_bytes(bytes), FileError);
+  EXPECT_THROW(load_bytes(""), FileError);
+  std::remove(path.c_str());
+}
+
 TEST(Io, loading_copies_nothing_and_writing_stays_here) {
   const std::string path = temporary("mapped.safetensors");
   save_file({{"x", ones({1024})}}, path);

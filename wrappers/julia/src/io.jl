@@ -4,19 +4,35 @@
 
 """
     save_file(path, tensors; metadata=Dict())
+    save_file(io, tensors; metadata=Dict())
 
-Writes named tensors (a dictionary or pairs) to a safetensors file; it replaces an existing file only
-when it is complete. Metadata are texts.
+Writes named tensors or arrays (a dictionary or pairs) to a safetensors file; it replaces an existing
+file only when it is complete. Metadata are texts. With an `IO` it writes the contents of the file there.
 """
 function save_file(path::AbstractString, tensors; metadata=Dict{String,String}())
+    with_contents(tensors, metadata) do contents...
+        check(C.tsr_archive_save(path, sizeof(path), contents...))
+    end
+    return nothing
+end
+
+function save_file(io::IO, tensors; metadata=Dict{String,String}())
+    buffer = Ref{C.tsr_buffer}()
+    with_contents(tensors, metadata) do contents...
+        check(C.tsr_archive_to_bytes(contents..., buffer))
+    end
+    write(io, take_text(buffer[]))
+    return nothing
+end
+
+# f(names, their size, handles, their number, metadata, their size), as the C functions take them.
+function with_contents(f, tensors, metadata)
     named = [String(k) => v for (k, v) in pairs_of(tensors)]
     names = json_array(first.(named))
     notes = json_object(metadata)
-    list = Tensor[last(p) for p in named]
+    list = Tensor[v isa Tensor ? v : Tensor(v) for (_, v) in named]
     raw = handles(list)
-    GC.@preserve list check(C.tsr_archive_save(path, sizeof(path), names, sizeof(names), raw,
-        length(raw), notes, sizeof(notes)))
-    return nothing
+    GC.@preserve list f(names, sizeof(names), raw, length(raw), notes, sizeof(notes))
 end
 
 pairs_of(tensors::AbstractDict) = sort!(collect(tensors); by=first)
@@ -24,26 +40,36 @@ pairs_of(tensors) = collect(tensors)
 
 """
     load_file(path)
+    load_file(io)
 
 The tensors of a safetensors file by name. They share the memory of the mapped file; writes to them
-never change the file.
+never change the file. What is read from an `IO` is copied once for all tensors.
 """
-load_file(path::AbstractString) = with_archive(path) do archive
+load_file(source::Union{AbstractString,IO}) = with_archive(source) do archive
     count = Ref{Int64}(0)
     check(C.tsr_archive_count(archive, count))
     Dict{String,Tensor}(archive_entry(archive, i) for i in 0:(count[] - 1))
 end
 
 "The metadata of a safetensors file."
-load_metadata(path::AbstractString) = with_archive(path) do archive
+load_metadata(source::Union{AbstractString,IO}) = with_archive(source) do archive
     buffer = Ref{C.tsr_buffer}()
     check(C.tsr_archive_metadata(archive, buffer))
     parse_json_object(take_text(buffer[]))
 end
 
-function with_archive(f, path)
-    archive = Ref{C.tsr_archive}()
+function open_archive(path::AbstractString, archive)
     check(C.tsr_archive_open(path, sizeof(path), archive))
+end
+
+function open_archive(io::IO, archive)
+    bytes = read(io)
+    GC.@preserve bytes check(C.tsr_archive_from_bytes(pointer(bytes), length(bytes), archive))
+end
+
+function with_archive(f, source)
+    archive = Ref{C.tsr_archive}()
+    open_archive(source, archive)
     try
         return f(archive[])
     finally

@@ -22,6 +22,26 @@
     end
 end
 
+@testset "test_bytes_are_those_of_the_file" begin
+    mktempdir() do folder
+        path = joinpath(folder, "x.safetensors")
+        tensors = Dict("x" => Tensor([1.0, 2.0]), "array" => Float32[1 2; 3 4])
+        save_file(path, tensors; metadata=Dict("k" => "v"))
+        io = IOBuffer()
+        save_file(io, tensors; metadata=Dict("k" => "v"))
+        bytes = take!(io)
+        @test bytes == read(path)
+        back = load_file(IOBuffer(bytes))
+        @test Tessera.load_metadata(IOBuffer(bytes)) == Dict("k" => "v")
+        fill!(bytes, 0xff)  # was copied
+        GC.gc()
+        @test Array(back["x"]) == [1, 2]
+        @test Array(back["array"]) == Float32[1 2; 3 4]
+        @test_throws TesseraError load_file(IOBuffer(bytes))
+        @test_throws TesseraError load_file(IOBuffer())
+    end
+end
+
 @testset "test_loading_copies_nothing_and_writing_stays_here" begin
     mktempdir() do folder
         path = joinpath(folder, "x.safetensors")

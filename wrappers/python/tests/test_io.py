@@ -74,6 +74,38 @@ def test_round_trip_keeps_everything(tmp_path: Path) -> None:
     assert ts.load_file(tmp_path / "empty") == {}
 
 
+def test_bytes_are_those_of_the_file(tmp_path: Path) -> None:
+    tensors = {"b": ts.arange(6).reshape((2, 3)).mT, "a é": ts.tensor(True), "none": ts.zeros((0, 2), dtype=ts.bfloat16)}
+    ts.io.save_file(tensors, tmp_path / "f", {"k": "värde"})
+    data = ts.io.save_bytes(tensors, {"k": "värde"})
+    assert data == (tmp_path / "f").read_bytes()
+    for given in (data, bytearray(data), memoryview(data), memoryview(bytearray(data))[:]):
+        found = ts.io.load_bytes(given)
+        assert found.keys() == tensors.keys()
+        for name, tensor in tensors.items():
+            assert found[name].dtype == tensor.dtype and bool((found[name] == tensor).all())
+    archive = ts.io.safe_open.from_bytes(data)
+    assert archive.metadata() == {"k": "värde"} and len(archive) == 3
+    assert ts.io.load_bytes(ts.io.save_bytes({})) == {}
+
+
+def test_bytes_are_copied_once_and_checked(tmp_path: Path) -> None:
+    data = bytearray(ts.io.save_bytes({"x": ts.ones(3)}))
+    x = ts.io.load_bytes(data)["x"]
+    data[-4:] = bytes(4)
+    x[0] = 5.0
+    gc.collect()
+    assert x.tolist() == [5.0, 1.0, 1.0] and ts.io.load_bytes(data)["x"].tolist() == [1.0, 1.0, 0.0]
+    for broken in (b"", data[:-1], data + b"\0", b"no archive, but longer than 8 bytes"):
+        with pytest.raises(ts.FileError, match="safetensors"):
+            ts.io.load_bytes(broken)
+    for other in ("path.safetensors", tmp_path, memoryview(data)[::2]):
+        with pytest.raises(TypeError, match=r"safe_open.from_bytes\(\): expected the bytes of a file"):
+            ts.io.load_bytes(other)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"save_bytes\(\): expected a dict of Tensors, got list"):
+        ts.io.save_bytes([ts.ones(3)])  # type: ignore[arg-type]
+
+
 def test_loading_copies_nothing_and_writing_stays_here(tmp_path: Path) -> None:
     path = tmp_path / "f"
     ts.save_file({"big": ts.zeros((1 << 20,)), "x": ts.ones(3)}, path)

@@ -856,6 +856,12 @@
 # (SIGBUS).
 @c tsr_archive_open(path::Ptr{UInt8}, path_len::Int64, archive::Ptr{tsr_archive})::tsr_status
 
+# Opens a safetensors file in memory, such as a download or a part of the program.
+# The bytes are copied, so they may be freed afterwards and writes to a tensor never reach
+# them. IO when they violate the format.
+@c tsr_archive_from_bytes(bytes::Ptr{UInt8}, bytes_len::Int64,
+    archive::Ptr{tsr_archive})::tsr_status
+
 # Adds a reference; NULL is ignored.
 @c tsr_archive_retain(archive::tsr_archive)::Cvoid
 
@@ -871,6 +877,11 @@
 @c tsr_archive_name(archive::tsr_archive, index::Int64, name::Ptr{Ptr{UInt8}},
     name_len::Ptr{Int64})::tsr_status
 
+# The number of the tensor with this name, -1 if there is none.
+# It takes a time that does not depend on the number of tensors.
+@c tsr_archive_find(archive::tsr_archive, name::Ptr{UInt8}, name_len::Int64,
+    index::Ptr{Int64})::tsr_status
+
 # Tensor number index, on the memory of the file.
 # INDEX when the number is out of range; IO for bools that are neither 0 nor 1.
 @c tsr_archive_tensor(archive::tsr_archive, index::Int64, out::Ptr{tsr_tensor})::tsr_status
@@ -884,6 +895,12 @@
 @c tsr_archive_save(path::Ptr{UInt8}, path_len::Int64, names::Ptr{UInt8}, names_len::Int64,
     tensors::Ptr{tsr_tensor}, n_tensors::Int32, metadata::Ptr{UInt8},
     metadata_len::Int64)::tsr_status
+
+# The bytes of the file that tsr_archive_save writes.
+# VALUE and DTYPE as tsr_archive_save.
+@c tsr_archive_to_bytes(names::Ptr{UInt8}, names_len::Int64, tensors::Ptr{tsr_tensor},
+    n_tensors::Int32, metadata::Ptr{UInt8}, metadata_len::Int64,
+    bytes::Ptr{tsr_buffer})::tsr_status
 
 # The number of an exported function, the same in every version; 0 when there is no function
 # of this name. The lower 16 bits are the id of its row in the schema.

@@ -61,7 +61,7 @@ mutable struct tsr_ambient_s end
 const tsr_ambient = Ptr{tsr_ambient_s}
 
 """
-An open safetensors file.
+An open safetensors file, or one in memory.
 """
 mutable struct tsr_archive_s end
 const tsr_archive = Ptr{tsr_archive_s}

@@ -97,7 +97,14 @@ def text(function: Callable[..., int], *args: Any) -> str:
     return str(ffi.unpack(data[0], size[0]).decode())
 
 
+def taken(buffer: Any) -> bytes:
+    """The bytes of a buffer, which is released."""
+    owned = ffi.gc(buffer, lib.tsr_buffer_release)
+    data, size = ffi.new("const char**"), ffi.new("int64_t*")
+    check(lib.tsr_buffer_data(owned, data, size))
+    return bytes(ffi.buffer(data[0], size[0]))
+
+
 def document(function: Callable[..., int], *args: Any) -> Any:
     """Calls a C function and returns the JSON in the buffer of its last parameter."""
-    buffer = ffi.gc(out("tsr_buffer", function, *args), lib.tsr_buffer_release)
-    return json.loads(text(lib.tsr_buffer_data, buffer))
+    return json.loads(taken(out("tsr_buffer", function, *args)))

@@ -18,7 +18,7 @@ from ._interop import tensor
 from ._core import calling
 from ._errors import ArgumentTypeError, InvalidValueError, about_file
 from ._tensor import Tensor
-from .capi import adopt_all, check, document, ffi, handles, lib, made, out, text
+from .capi import adopt_all, check, document, ffi, handles, lib, made, out, taken, text
 from .io._safetensors import Path, _encoded
 from .nn.module import Module
 
@@ -63,10 +63,7 @@ class Program:
 
     def to_bytes(self) -> bytes:
         """The contents of the file that save() writes."""
-        buffer = ffi.gc(out("tsr_buffer", lib.tsr_program_to_bytes, self._handle), lib.tsr_buffer_release)
-        data, size = ffi.new("const char**"), ffi.new("int64_t*")
-        check(lib.tsr_buffer_data(buffer, data, size))
-        return bytes(ffi.buffer(data[0], size[0]))
+        return taken(out("tsr_buffer", lib.tsr_program_to_bytes, self._handle))
 
     def describe(self) -> dict[str, Any]:
         """Inputs, outputs, parameters, constants and calls, and how the last run was made."""

@@ -5,7 +5,7 @@
 use crate::arguments::{count, handles, one};
 use crate::error::{done, text};
 use crate::json;
-use crate::memory::buffer_text;
+use crate::memory::{buffer_bytes, buffer_text};
 use crate::{Error, ErrorKind, Result, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,6 +51,16 @@ impl Archive {
         Ok(Self(NonNull::new(handle).expect("a handle after a success")))
     }
 
+    /// Opens a file in memory, such as a download or a part of the program. The bytes are copied.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut handle = null_mut();
+        // SAFETY: bytes and their number, a writable pointer.
+        done(unsafe {
+            sys::tsr_archive_from_bytes(bytes.as_ptr().cast(), bytes.len() as i64, &mut handle)
+        })?;
+        Ok(Self(NonNull::new(handle).expect("a handle after a success")))
+    }
+
     /// The names, in the order of the file.
     pub fn names(&self) -> Result<Vec<String>> {
         let mut length = 0;
@@ -71,17 +81,28 @@ impl Archive {
     /// The tensor of this name. The others are not touched, so one weight of a large file costs
     /// little.
     pub fn get(&self, name: &str) -> Result<Tensor> {
-        let place = self.names()?.iter().position(|known| known == name);
-        let absent = || {
+        let mut index = 0;
+        // SAFETY: a valid handle, a text and its length, a writable number.
+        done(unsafe {
+            let (text, length) = (name.as_ptr().cast(), name.len() as i64);
+            sys::tsr_archive_find(self.0.as_ptr(), text, length, &mut index)
+        })?;
+        let absent = |_| {
             Error::refused(ErrorKind::Index, format!("Archive: there is no tensor named '{name}'"))
         };
-        self.tensor(place.ok_or_else(absent)?)
+        self.tensor(usize::try_from(index).map_err(absent)?)
     }
 
     /// Tensor number `index` of [`Archive::names`].
     pub fn tensor(&self, index: usize) -> Result<Tensor> {
         // SAFETY: a valid handle.
         one(|out| unsafe { sys::tsr_archive_tensor(self.0.as_ptr(), index as i64, out) })
+    }
+
+    /// All tensors by name.
+    pub fn tensors(&self) -> Result<TensorMap> {
+        let names = self.names()?.into_iter().enumerate();
+        names.map(|(index, name)| Ok((name, self.tensor(index)?))).collect()
     }
 
     /// The metadata (texts) that were saved with the tensors.
@@ -98,9 +119,12 @@ impl Archive {
 
 /// All tensors of a safetensors file, without a copy: see [`Archive`].
 pub fn load_file(path: impl AsRef<Path>) -> Result<TensorMap> {
-    let archive = Archive::open(path)?;
-    let names = archive.names()?.into_iter().enumerate();
-    names.map(|(index, name)| Ok((name, archive.tensor(index)?))).collect()
+    Archive::open(path)?.tensors()
+}
+
+/// All tensors of a safetensors file in memory, whose bytes are copied.
+pub fn load_bytes(bytes: &[u8]) -> Result<TensorMap> {
+    Archive::from_bytes(bytes)?.tensors()
 }
 
 /// The metadata of a safetensors file.
@@ -132,11 +156,7 @@ pub fn save_file_with<K: AsRef<str>, V: AsRef<str>>(
     metadata: impl IntoIterator<Item = (K, V)>,
 ) -> Result<()> {
     let path = path_bytes(&path);
-    let names = json::quote_list(tensors.keys().map(String::as_str));
-    let texts = metadata.into_iter();
-    let texts = texts.map(|(key, value)| (key.as_ref().to_owned(), value.as_ref().to_owned()));
-    let texts = json::quote_map(&texts.collect());
-    let list = handles(&tensors.values().collect::<Vec<_>>());
+    let (names, list, texts) = contents(tensors, metadata);
     // SAFETY: texts and lists with their lengths.
     done(unsafe {
         sys::tsr_archive_save(
@@ -150,4 +170,38 @@ pub fn save_file_with<K: AsRef<str>, V: AsRef<str>>(
             texts.len() as i64,
         )
     })
+}
+
+/// The bytes of the file that [`save_file_with`] writes; `[("", ""); 0]` for no metadata.
+pub fn save_bytes<K: AsRef<str>, V: AsRef<str>>(
+    tensors: &TensorMap,
+    metadata: impl IntoIterator<Item = (K, V)>,
+) -> Result<Vec<u8>> {
+    let (names, list, texts) = contents(tensors, metadata);
+    let mut buffer = null_mut();
+    // SAFETY: texts and lists with their lengths; the buffer is given away to buffer_bytes.
+    unsafe {
+        done(sys::tsr_archive_to_bytes(
+            names.as_ptr().cast(),
+            names.len() as i64,
+            list.as_ptr(),
+            count(list.len()),
+            texts.as_ptr().cast(),
+            texts.len() as i64,
+            &mut buffer,
+        ))?;
+        buffer_bytes(buffer)
+    }
+}
+
+/// Names, tensors and metadata as the library takes them.
+fn contents<K: AsRef<str>, V: AsRef<str>>(
+    tensors: &TensorMap,
+    metadata: impl IntoIterator<Item = (K, V)>,
+) -> (String, Vec<sys::tsr_tensor>, String) {
+    let names = json::quote_list(tensors.keys().map(String::as_str));
+    let texts = metadata.into_iter();
+    let texts = texts.map(|(key, value)| (key.as_ref().to_owned(), value.as_ref().to_owned()));
+    let list = handles(&tensors.values().collect::<Vec<_>>());
+    (names, list, json::quote_map(&texts.collect()))
 }

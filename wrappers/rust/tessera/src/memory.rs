@@ -39,13 +39,35 @@ pub fn snapshot(device: Device) -> Result<String> {
 /// # Safety
 /// A valid handle, whose reference the caller passes.
 pub(crate) unsafe fn buffer_text(buffer: sys::tsr_buffer) -> Result<String> {
+    // SAFETY: passed on.
+    unsafe { copied(buffer, |data, length| text(data, length)) }
+}
+
+/// The bytes of a buffer; releases the buffer.
+///
+/// # Safety
+/// A valid handle, whose reference the caller passes.
+pub(crate) unsafe fn buffer_bytes(buffer: sys::tsr_buffer) -> Result<Vec<u8>> {
+    // SAFETY: passed on.
+    unsafe {
+        copied(buffer, |data, length| {
+            std::slice::from_raw_parts(data.cast::<u8>(), length as usize).to_vec()
+        })
+    }
+}
+
+/// What `copy` makes of a buffer's data and their length; releases the buffer.
+unsafe fn copied<T>(
+    buffer: sys::tsr_buffer,
+    copy: impl FnOnce(*const std::ffi::c_char, i64) -> T,
+) -> Result<T> {
     let (mut data, mut length) = (null(), 0);
     // SAFETY: the buffer is valid until it is released at the end.
     unsafe {
         let status = sys::tsr_buffer_data(buffer, &mut data, &mut length);
-        let copied = done(status).map(|()| text(data, length));
+        let made = done(status).map(|()| copy(data, length));
         sys::tsr_buffer_release(buffer);
-        copied
+        made
     }
 }
 

@@ -6,7 +6,7 @@ use crate::arguments::{count, handles, many, one};
 use crate::error::done;
 use crate::handle::handle;
 use crate::io::path_bytes;
-use crate::memory::buffer_text;
+use crate::memory::{buffer_bytes, buffer_text};
 use crate::{json, Result, Tensor};
 use std::fmt;
 use std::path::Path;
@@ -135,15 +135,10 @@ impl Program {
     /// The contents of the file that [`Program::save`] writes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut buffer = null_mut();
-        let (mut data, mut size) = (null(), 0);
-        // SAFETY: a valid handle; the buffer lives until its bytes are copied.
+        // SAFETY: a valid handle; the buffer is given away to buffer_bytes.
         unsafe {
             done(sys::tsr_program_to_bytes(self.raw(), &mut buffer))?;
-            let status = sys::tsr_buffer_data(buffer, &mut data, &mut size);
-            let bytes = done(status)
-                .map(|()| std::slice::from_raw_parts(data.cast::<u8>(), size as usize).to_vec());
-            sys::tsr_buffer_release(buffer);
-            bytes
+            buffer_bytes(buffer)
         }
     }
 

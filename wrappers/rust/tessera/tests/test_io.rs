@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use tessera::io::{load_file, load_metadata, save_file, save_file_with, Archive, TensorMap};
+use tessera::io::{
+    load_bytes, load_file, load_metadata, save_bytes, save_file, save_file_with, Archive, TensorMap,
+};
 use tessera::{DType, ErrorKind, Result, Tensor};
 
 /// A path in a folder for this test alone, which is removed at the end.
@@ -114,6 +116,27 @@ fn loading_copies_nothing_and_writing_stays_here() -> Result<()> {
     x.add_(1)?;
     assert_eq!(x.to_vec::<f64>()?, [2.0, 3.0]);
     assert_eq!(fs::read(folder.file()).unwrap(), bytes);
+    Ok(())
+}
+
+#[test]
+fn bytes_are_those_of_the_file() -> Result<()> {
+    let folder = Folder::new("bytes-of-file");
+    let tensors = TensorMap::from([
+        ("x".to_string(), Tensor::from([1.0, 2.0])),
+        ("none".to_string(), Tensor::zeros(&[0, 2])?),
+    ]);
+    save_file_with(&tensors, folder.file(), [("k", "v")])?;
+    let mut bytes = save_bytes(&tensors, [("k", "v")])?;
+    assert_eq!(bytes, fs::read(folder.file()).unwrap());
+    let (loaded, archive) = (load_bytes(&bytes)?, Archive::from_bytes(&bytes)?);
+    bytes.fill(0xff); // was copied
+    assert_eq!(loaded["x"].to_vec::<f64>()?, [1.0, 2.0]);
+    assert_eq!(loaded["none"].shape(), [0, 2]);
+    assert_eq!(archive.metadata()?["k"], "v");
+    assert_eq!(archive.get("x")?.to_vec::<f64>()?, [1.0, 2.0]);
+    assert_eq!(load_bytes(&bytes).unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(load_bytes(&[]).unwrap_err().kind(), ErrorKind::Io);
     Ok(())
 }
 

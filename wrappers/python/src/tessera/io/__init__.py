@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of tensors, in the safetensors format."""
 
-from ._safetensors import load_file, load_metadata, safe_open, save_file
+from ._safetensors import load_bytes, load_file, load_metadata, safe_open, save_bytes, save_file
 
-__all__ = ["load_file", "load_metadata", "safe_open", "save_file"]
+__all__ = ["load_bytes", "load_file", "load_metadata", "safe_open", "save_bytes", "save_file"]

@@ -1006,6 +1006,13 @@ extern "C" {
         path: *const c_char, path_len: i64, archive: *mut tsr_archive,
     ) -> tsr_status;
 
+    /// Opens a safetensors file in memory, such as a download or a part of the program.
+    /// The bytes are copied, so they may be freed afterwards and writes to a tensor never reach
+    /// them. IO when they violate the format.
+    pub fn tsr_archive_from_bytes(
+        bytes: *const c_char, bytes_len: i64, archive: *mut tsr_archive,
+    ) -> tsr_status;
+
     /// Adds a reference; NULL is ignored.
     pub fn tsr_archive_retain(archive: tsr_archive);
 
@@ -1020,6 +1027,12 @@ extern "C" {
     /// INDEX when the number is out of range.
     pub fn tsr_archive_name(
         archive: tsr_archive, index: i64, name: *mut *const c_char, name_len: *mut i64,
+    ) -> tsr_status;
+
+    /// The number of the tensor with this name, -1 if there is none.
+    /// It takes a time that does not depend on the number of tensors.
+    pub fn tsr_archive_find(
+        archive: tsr_archive, name: *const c_char, name_len: i64, index: *mut i64,
     ) -> tsr_status;
 
     /// Tensor number index, on the memory of the file.
@@ -1037,6 +1050,15 @@ extern "C" {
     pub fn tsr_archive_save(
         path: *const c_char, path_len: i64, names: *const c_char, names_len: i64,
         tensors: *const tsr_tensor, n_tensors: i32, metadata: *const c_char, metadata_len: i64,
+    ) -> tsr_status;
+
+    /// The bytes of the file that tsr_archive_save writes.
+    /// VALUE and DTYPE as tsr_archive_save.
+    /// names: a JSON array of strings
+    /// metadata: a JSON object of strings, {} for none
+    pub fn tsr_archive_to_bytes(
+        names: *const c_char, names_len: i64, tensors: *const tsr_tensor, n_tensors: i32,
+        metadata: *const c_char, metadata_len: i64, bytes: *mut tsr_buffer,
     ) -> tsr_status;
 
     /// The number of an exported function, the same in every version; 0 when there is no function

@@ -83,7 +83,7 @@ pub type tsr_ambient = *mut tsr_ambient_s;
 pub struct tsr_archive_s {
     _opaque: [u8; 0],
 }
-/// An open safetensors file.
+/// An open safetensors file, or one in memory.
 pub type tsr_archive = *mut tsr_archive_s;
 
 /// Behind a handle; never seen.
