@@ -90,7 +90,8 @@ build_python() {
         run_quietly "$tsr_root/build/python.log" "$tsr_venv/bin/python" setup.py build_ext --inplace)
     echo "$key" >"$stamp"
   fi
-  "$tsr_venv/bin/python" -c 'import tessera'
+  # This tree's package, also where the environment is another worktree's.
+  PYTHONPATH="$tsr_root/wrappers/python/src" "$tsr_venv/bin/python" -c 'import tessera'
 }
 
 # ---- Julia, for the tests ----
