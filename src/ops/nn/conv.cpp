@@ -39,9 +39,9 @@ void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, const Con
             x.sizes());
   for (int32_t d = 0; d < spatial; ++d) {
     TSR_CHECK(w.size(2 + d) >= 1 && w.size(2 + d) <= INT32_MAX, Code::kShape, "weight",
-              "expected a kernel of at least 1, got shape ", w.sizes());
+              "expected a kernel of at least 1 and below 2147483648, got shape ", w.sizes());
     TSR_CHECK(x.size(2 + d) >= 1 && x.size(2 + d) <= INT32_MAX, Code::kShape, "input",
-              "expected spatial sizes of at least 1, got shape ", x.sizes());
+              "expected spatial sizes of at least 1 and below 2147483648, got shape ", x.sizes());
   }
   if (!b.defined()) return;
   check_like(b, "bias", x, 1);

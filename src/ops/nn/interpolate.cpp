@@ -84,7 +84,8 @@ void set_sizes(Resampling& made, const Tensor& input, std::span<const double> fa
     ResampledAxis& axis = made.axes[d];
     axis.input = input.size(static_cast<int64_t>(d) + 2);
     TSR_CHECK(axis.input >= 1 && axis.input <= INT32_MAX, Code::kShape, "input",
-              "expected spatial sizes of at least 1, got shape ", input.sizes());
+              "expected spatial sizes of at least 1 and below 2147483648, got shape ",
+              input.sizes());
     axis.output = sizes[d];
     if (size.has_value()) continue;
     const double factor = factors[factors.size() == 1 ? 0 : d];

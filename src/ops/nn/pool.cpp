@@ -43,7 +43,8 @@ void check_input(const Tensor& input, int32_t axes) {
   const int64_t first = input.ndim() - axes - 1;
   for (int64_t d = first; d < input.ndim(); ++d) {
     TSR_CHECK(input.size(d) >= 1 && input.size(d) <= INT32_MAX, Code::kShape, "input",
-              "expected channels and spatial sizes of at least 1, got shape ", input.sizes());
+              "expected channels and spatial sizes of at least 1 and below 2147483648, got shape ",
+              input.sizes());
   }
 }
 

@@ -94,6 +94,18 @@ def test_interpolate_says_what_is_wrong(options: Any, text: str) -> None:
         F.interpolate(ts.ones((1, 1, 4)), **options)
 
 
+@pytest.mark.parametrize("call", (
+    lambda x: F.max_pool1d(x, 2),
+    lambda x: F.avg_pool1d(x, 2),
+    lambda x: F.interpolate(x, size=3),
+    lambda x: F.conv1d(x, ts.ones((1, 1, 1))),
+    lambda x: F.conv1d(ts.ones((1, 1, 1)), x),
+))  # fmt: skip
+def test_axes_that_32_bits_cannot_count_are_refused(call: Any) -> None:
+    with pytest.raises(ts.ShapeError, match="at least 1 and below 2147483648, got shape .1, 1, 2147483648"):
+        call(ts.ones((1, 1, 1)).expand((1, 1, 2**31)))  # has the memory of one element
+
+
 def test_grid_sample_reads_no_foreign_memory() -> None:
     image = ts.ones((1, 1, 2, 2))
     grid = ts.asarray([[[[float("nan"), 0.0], [float("inf"), 0.0], [1e30, -1e30], [float("-inf"), float("nan")]]]])
