@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/attention.h"
 
+#include <algorithm>
 #include <climits>
 #include <cmath>
 #include <limits>
@@ -419,7 +420,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
             "expected a probability between 0 and 1, got ", dropout_p);
   AttentionShape shape = shape_of(query, key, value, enable_gqa);
   shape.causal = is_causal;
-  shape.scale = scale.value_or(1 / std::sqrt(static_cast<double>(shape.width)));
+  shape.scale = scale.value_or(attention_scale(shape.width));
   shape.dropout = dropout_p;
   check_mask(attn_mask, query, shape);
   if (shape.group == 0) {  // a query without heads takes none of the keys'
@@ -460,6 +461,10 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     record_attention(output, shape, query, key, value, attn_mask, lse);
   }
   return output;
+}
+
+double attention_scale(int64_t width) {
+  return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(width, 1)));
 }
 
 Tensor attention_probabilities(const Tensor& query, const Tensor& key, const Tensor& mask,

@@ -24,6 +24,9 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                     bool is_causal = false, std::optional<double> scale = {},
                                     bool enable_gqa = false, Generator* generator = nullptr);
 
+// 1 / √width, by which scores are scaled. 1 for a width of 0, whose scores are zeros.
+double attention_scale(int64_t width);
+
 // The weights of the values, (..., L, S): softmax(scale Q Kᵀ + mask), 0 in rows in which no key
 // takes part. Made of ops. The operands are checked by those.
 Tensor attention_probabilities(const Tensor& query, const Tensor& key, const Tensor& mask,

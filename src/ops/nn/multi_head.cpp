@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/multi_head.h"
 
-#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -246,8 +245,8 @@ std::tuple<Tensor, Tensor> multi_head_attention(
     return {output_of(attended, out_proj_weight, out_proj_bias, batched, batch_first),
             empty(Dims{0}, query.dtype(), query.device())};
   }
-  const double scale = 1 / std::sqrt(static_cast<double>(width / num_heads));
-  Tensor weights = attention_probabilities(heads.query, heads.key, mask, false, scale);
+  Tensor weights = attention_probabilities(heads.query, heads.key, mask, false,
+                                           attention_scale(width / num_heads));
   if (dropout_p > 0) weights = dropout(weights, dropout_p, true, generator);
   const Tensor output =
       output_of(matmul(weights, heads.value), out_proj_weight, out_proj_bias, batched, batch_first);

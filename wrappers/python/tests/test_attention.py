@@ -54,6 +54,21 @@ def test_probabilities_that_vanish_are_zero_in_rows_of_any_length(dtype: Any, le
         np.testing.assert_allclose(ts.logsumexp(table, -1).numpy(), np.log(powers.sum(1)), rtol=1e-5, atol=1e-6)
 
 
+def test_heads_without_width_have_the_scores_of_the_mask() -> None:
+    wanted = ts.softmax(ts.asarray([[0.0, 1.0, 2.0], [0.0, 0.0, 0.0]]), -1).numpy()
+    mask = ts.asarray([[0.0, 1.0, 2.0], [0.0, 0.0, 0.0]]).requires_grad_()
+    q, k = ts.zeros((1, 2, 0)), ts.zeros((1, 3, 0))
+    found = sdpa(q, k, ts.eye(3)[None], mask)
+    np.testing.assert_allclose(found.detach().numpy()[0], wanted, rtol=1e-6)
+    (slope,) = ts.autograd.grad([found[0, 0, 0]], [mask], create_graph=True)
+    np.testing.assert_allclose(slope.detach().numpy()[0], wanted[0, 0] * (np.eye(3)[0] - wanted[0]), rtol=1e-5)
+    none = ts.zeros((0, 0))
+    weights = ts._ops.multi_head_attention(
+        q, k, ts.zeros((1, 3, 0)), 1, none, in_proj_weight=none, attn_mask=mask.detach(), batch_first=True
+    )[1]
+    np.testing.assert_allclose(weights.numpy()[0], wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("queries, keys", [(64, 64), (70, 70), (130, 300)])
 def test_causal_rows_are_those_of_a_mask(queries: int, keys: int) -> None:
     q, k, v = normal(2, queries, 8), normal(2, keys, 8, seed=1), normal(2, keys, 4, seed=2)
