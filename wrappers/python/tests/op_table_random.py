@@ -35,7 +35,7 @@ def triangles(make: Make) -> list[Sample]:
 
 def gamma_slope(a: Any, x: Any) -> Any:
     """-(dP/da) / (dP/dx) of the distribution function P(a, x), by central differences in a."""
-    a, x = np.float64(a), np.float64(x)
+    a, x = np.asarray(a, np.float64), np.asarray(x, np.float64)  # np.float64 makes a scalar of one element
     step = 1e-5 * a
     by_shape = (special.gammainc(a + step, x) - special.gammainc(a - step, x)) / (2 * step)
     return -by_shape / np.exp((a - 1) * np.log(x) - x - special.gammaln(a))

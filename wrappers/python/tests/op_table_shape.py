@@ -62,7 +62,9 @@ def np_split_with_sizes(array: Any, sizes: Any, axis: int = 0) -> list[Any]:
 
 
 def np_chunk(array: Any, chunks: int, axis: int = 0) -> list[Any]:
-    return np_split(array, max(-(-array.shape[axis] // chunks), 1), axis)
+    if array.shape[axis] == 0:  # all parts are empty
+        return [array] * chunks
+    return np_split(array, -(-array.shape[axis] // chunks), axis)
 
 
 def np_unstack(array: Any, axis: int = 0) -> list[Any]:
