@@ -402,6 +402,9 @@ def test_scaler_divides_and_steps() -> None:
     assert scaler.scale(ts.asarray(3.0)).item() == 24
     first, second = scaler.scale([ts.asarray(1.0), ts.asarray(2.0)])
     assert (first.item(), second.item()) == (8, 16)
+    for wrong in (3.0, "loss", {"loss": ts.ones(())}):
+        with pytest.raises(TypeError, match="expected a Tensor or Tensors, got (float|str)"):
+            scaler.scale(wrong)
     w, _, _ = trained_once(16.0, scaler=scaler)
     np.testing.assert_array_equal(w.detach().numpy(), [-1.0, 0.0])
     scaler.update()

@@ -91,7 +91,7 @@ class GradScaler:
             return outputs
         if isinstance(outputs, TensorBase):
             return made("tsr_tensor", lib.tsr_grad_scaler_scale, self._handle, handle(outputs))  # type: ignore[arg-type]
-        if isinstance(outputs, Iterable):
+        if isinstance(outputs, Iterable) and not isinstance(outputs, str):  # a string's items are strings
             scaled = [self.scale(one) for one in outputs]
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
         raise ArgumentTypeError(f"scale(): expected a Tensor or Tensors, got {type(outputs).__name__}")
