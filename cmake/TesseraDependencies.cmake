@@ -10,22 +10,34 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 # ---- BLAS ----
 # Opened at the first product (src/backend/cpu/linalg/blas.cpp), so the build neither needs nor links a
 # BLAS. The OpenMP flavour of OpenBLAS shares one thread pool with oneDNN. The distribution has a folder for
-# each flavour, and the public name links to the flavour that was installed last, so the file of the OpenMP
-# folder comes first.
-set(tsr_blas_names libopenblas.so.0 libmkl_rt.so.2 libblis.so.4 libcblas.so.3)
-find_library(TSR_OPENBLAS_LIBRARY NAMES openblas libopenblas.so.0
+# each flavour, and the public name links to the flavour that was installed last, so the file of the wanted
+# folder comes first. Nothing found is kept for the next configuration, which may want the other flavour.
+if(NOT TSR_BLAS_FLAVOUR MATCHES "^(openmp|serial)$")
+  message(FATAL_ERROR "TSR_BLAS_FLAVOUR: expected openmp or serial, got ${TSR_BLAS_FLAVOUR}")
+endif()
+set(TSR_BLAS_LIBRARIES ""
+    CACHE STRING "Libraries with CBLAS functions (32-bit integers) to open, the first that is there; empty: OpenBLAS of TSR_BLAS_FLAVOUR, else others")
+find_library(TSR_OPENBLAS_LIBRARY NAMES openblas libopenblas.so.0 NO_CACHE
              HINTS "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-${TSR_BLAS_FLAVOUR}")
-if(TSR_OPENBLAS_LIBRARY)
+set(tsr_blas_libraries "${TSR_BLAS_LIBRARIES}")
+if(NOT tsr_blas_libraries)
+  set(tsr_blas_libraries libopenblas.so.0 libmkl_rt.so.2 libblis.so.4 libcblas.so.3)
   get_filename_component(tsr_blas_folder "${TSR_OPENBLAS_LIBRARY}" DIRECTORY)
-  if(EXISTS "${tsr_blas_folder}/libopenblas.so.0")
-    list(PREPEND tsr_blas_names "${tsr_blas_folder}/libopenblas.so.0")
+  if(TSR_OPENBLAS_LIBRARY AND EXISTS "${tsr_blas_folder}/libopenblas.so.0")
+    list(PREPEND tsr_blas_libraries "${tsr_blas_folder}/libopenblas.so.0")
+  endif()
+  set(tsr_blas_file "")
+  if(TSR_OPENBLAS_LIBRARY)
+    file(REAL_PATH "${TSR_OPENBLAS_LIBRARY}" tsr_blas_file)
+  endif()
+  if(tsr_blas_file MATCHES "/openblas-([a-z]+)/" AND NOT CMAKE_MATCH_1 STREQUAL TSR_BLAS_FLAVOUR)
+    message(WARNING "TSR_BLAS_FLAVOUR=${TSR_BLAS_FLAVOUR}: this flavour of OpenBLAS was not found, and the library "
+                    "will open ${tsr_blas_file}. Debian has it as libopenblas0-${TSR_BLAS_FLAVOUR}.")
   endif()
 endif()
-set(TSR_BLAS_LIBRARIES "${tsr_blas_names}"
-    CACHE STRING "Libraries with CBLAS functions (32-bit integers) to open, the first that is there")
 
 # For benchmarks only, which compare with OpenBLAS.
-find_path(TSR_OPENBLAS_INCLUDE_DIR NAMES cblas.h
+find_path(TSR_OPENBLAS_INCLUDE_DIR NAMES cblas.h NO_CACHE
           HINTS "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-${TSR_BLAS_FLAVOUR}"
           PATH_SUFFIXES openblas)
 if(TSR_OPENBLAS_LIBRARY AND TSR_OPENBLAS_INCLUDE_DIR)
