@@ -11,6 +11,7 @@ function run_elsewhere(code; options=String[], environment...)
     command = `$(Base.julia_cmd()) --startup-file=no $options -e $code`
     variables = merge(Dict(ENV), Dict("TESSERA_BUILD_DIR" => "", "TESSERA_LIB" => LIBRARY),
         Dict(string(k) => v for (k, v) in environment))
+    delete!(variables, "JULIA_LOAD_PATH")  # Pkg.test has one without Julia's own packages
     process = run(pipeline(ignorestatus(setenv(command, variables)); stdout=output, stderr=output))
     return success(process), String(take!(output))
 end
