@@ -182,6 +182,11 @@ def test_repr(make: Any, text: str) -> None:
     assert repr(make()) == text
 
 
+@pytest.mark.filterwarnings("error")
+def test_numbers_of_an_infinite_ratio_are_written_without_a_warning() -> None:
+    assert repr(ts.tensor([1e-300, 1e300], dtype=ts.float64)) == "tensor([1.0000e-300, 1.0000e+300], dtype=tessera.float64)"
+
+
 def test_print_options() -> None:
     ts.set_printoptions(precision=2)
     try:

@@ -62,9 +62,8 @@ def _float_style(shown: Any) -> Callable[[float], str]:
     precision = OPTIONS["precision"]
     sizes = np.abs(shown[np.isfinite(shown) & (shown != 0)].astype(np.float64))
     whole = bool((sizes == np.ceil(sizes)).all())
-    wide = sizes.size and (
-        sizes.max() / sizes.min() > 1000 or sizes.max() > 1e8 or (not whole and sizes.min() < 1e-4)
-    )
+    least, most = (float(sizes.min()), float(sizes.max())) if sizes.size else (1.0, 1.0)  # NumPy warns of an infinite ratio
+    wide = most / least > 1000 or most > 1e8 or (not whole and least < 1e-4)
     if wide if OPTIONS["sci_mode"] is None else OPTIONS["sci_mode"]:
         return lambda number: f"{number:.{precision}e}"
     if whole:
