@@ -373,6 +373,20 @@ def test_a_damaged_description_is_an_error_of_pickles(structure: str, tmp_path: 
         torch.load(tmp_path / "saved.pt")
 
 
+def test_a_file_of_the_format_before_1_6_is_named(tmp_path: Path) -> None:
+    (tmp_path / "saved.pt").write_bytes(pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2))
+    with pytest.raises(pickle.UnpicklingError, match="since PyTorch 1.6"):
+        torch.load(tmp_path / "saved.pt")
+
+
+def test_a_zip_file_with_damaged_names_is_damaged() -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("\u00e4/data.pkl", b"N.")
+    with pytest.raises(zipfile.BadZipFile, match="the file is damaged"):
+        torch.load(io.BytesIO(whole.getvalue().replace("\u00e4".encode(), b"\xff\xff")))
+
+
 def test_files_of_pytorch_are_read(tmp_path: Path) -> None:
     theirs = pytest.importorskip("torch")
     path = str(tmp_path / "theirs.pt")

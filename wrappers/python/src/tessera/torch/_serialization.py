@@ -30,6 +30,7 @@ from ._tensor import Size, Tensor, made
 from .nn._module import Buffer, Parameter
 
 _STRUCTURE = "tessera.torch"
+_BEFORE_1_6 = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."  # with this pickled number PyTorch's files began then
 
 
 class _NotPlain(TypeError):
@@ -236,6 +237,12 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
 def _load_path(path: Any, map_location: Any, safe: bool) -> Any:
     if zipfile.is_zipfile(path):
         return _load_zip(path, map_location, safe)
+    with open(path, "rb") as file:
+        if file.read(len(_BEFORE_1_6)) == _BEFORE_1_6:
+            raise pickle.UnpicklingError(
+                "torch.load(): expected a file of torch.save since PyTorch 1.6 or of safetensors, got one of the format before; "
+                "PyTorch reads it, and torch.save there writes one of today"
+            )
     with _io.safe_open(path) as archive:
         tensors = {name: _placed(archive.get_tensor(name).clone(), map_location) for name in archive}
         structure = archive.metadata().get(_STRUCTURE)
@@ -380,7 +387,11 @@ class _Careful(_Unpickler, pickle._Unpickler):
 
 
 def _load_zip(path: Any, map_location: Any, safe: bool) -> Any:
-    with zipfile.ZipFile(path) as archive:
+    try:
+        opened = zipfile.ZipFile(path)
+    except UnicodeDecodeError as error:  # a name in it
+        raise zipfile.BadZipFile(f"torch.load(): the file is damaged ({error})") from error
+    with opened as archive:
         entry = next((name for name in archive.namelist() if name.endswith("/data.pkl")), None)
         if entry is None:
             raise pickle.UnpicklingError("torch.load(): expected a file of torch.save or of safetensors, got another zip file")
