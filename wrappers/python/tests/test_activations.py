@@ -140,3 +140,16 @@ def test_layers_refuse_wrong_settings() -> None:
         nn.Hardtanh(1.0, -1.0)
     with pytest.raises(ValueError):
         nn.Softshrink(-1.0)(ts.ones(2))
+
+
+def test_classes_derived_from_an_activation_have_its_function() -> None:
+    class Own(nn.ELU):
+        pass
+
+    class Limited(nn.ReLU6):
+        def __init__(self) -> None:
+            super().__init__(inplace=True)
+
+    x = ts.tensor([-2.0, 0.5, 9.0])
+    assert Own(2.0)(x).tolist() == nn.ELU(2.0)(x).tolist()
+    assert Limited()(x) is x and x.tolist() == [0.0, 0.5, 6.0]

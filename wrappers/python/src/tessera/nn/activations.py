@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from .._modes import no_grad
 from .._errors import InvalidValueError, as_list, as_number
@@ -54,6 +54,13 @@ class SiLU(Module):
 class _Settings(Module):
     """An activation with settings, which are attributes of their names; `inplace` writes into the input."""
 
+    _function: ClassVar[str]  # classes that programs derive from one of these have its function
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if _Settings in cls.__bases__:
+            cls._function = cls.__name__.lower()
+
     def __init__(self, inplace: bool = False, **settings: Any) -> None:
         super().__init__()
         self.inplace = inplace
@@ -63,7 +70,7 @@ class _Settings(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         settings = {name: getattr(self, name) for name in self._settings}
-        result: Tensor = getattr(F, type(self).__name__.lower() + "_" * self.inplace)(input, **settings)
+        result: Tensor = getattr(F, self._function + "_" * self.inplace)(input, **settings)
         return result
 
     def extra_repr(self) -> str:
