@@ -116,3 +116,27 @@ def test_the_checks_of_inputs_leave_others_alone() -> None:
         nn.CrossEntropyLoss(ignore_index=1)(torch.zeros(1, 2), shares)
     assert nn.CrossEntropyLoss()(torch.zeros(1, 2), target=shares).item() == pytest.approx(0.6931472)
     assert nn.CrossEntropyLoss(ignore_index=1)(torch.zeros(2, 2), torch.tensor([0, 1])).item() == pytest.approx(0.6931472)
+
+
+PARENTS = [
+    ("ReLU6", "Hardtanh"), ("ZeroPad1d", "ConstantPad1d"), ("ZeroPad2d", "ConstantPad2d"), ("ZeroPad3d", "ConstantPad3d"),
+    ("UpsamplingNearest2d", "Upsample"), ("UpsamplingBilinear2d", "Upsample"), ("LazyLinear", "Linear"), ("LazyConv1d", "Conv1d"),
+    ("LazyConv2d", "Conv2d"), ("LazyConv3d", "Conv3d"), ("LazyConvTranspose1d", "ConvTranspose1d"),
+    ("LazyConvTranspose2d", "ConvTranspose2d"), ("LazyConvTranspose3d", "ConvTranspose3d"),
+]  # fmt: skip
+
+
+def test_layers_derive_from_the_layers_that_they_do_in_pytorch() -> None:
+    assert all(issubclass(getattr(nn, name), getattr(nn, parent)) for name, parent in PARENTS)
+    assert not issubclass(nn.Hardtanh, nn.ReLU6) and not issubclass(nn.LazyBatchNorm1d, nn.BatchNorm1d)
+
+
+def test_layers_that_derive_from_others_compute_what_they_did() -> None:
+    x = torch.tensor([[-2.0, 1.0, 7.0]])
+    assert nn.ReLU6()(x).tolist() == [[0.0, 1.0, 6.0]] and repr(nn.ReLU6()) == "ReLU6()"
+    assert nn.ZeroPad1d(1)(x).tolist() == [[0.0, -2.0, 1.0, 7.0, 0.0]] and repr(nn.ZeroPad1d(1)) == "ZeroPad1d((1, 1))"
+    assert nn.UpsamplingNearest2d(scale_factor=2)(x[None, None]).tolist() == [[[[-2.0, -2.0, 1.0, 1.0, 7.0, 7.0]] * 2]]
+    for layer, input in ((nn.LazyLinear(4), x), (nn.LazyConv2d(4, 1), torch.ones(1, 3, 2, 2)), (nn.LazyConvTranspose1d(4, 1), x.T[None])):
+        plain = getattr(nn, type(layer).__name__.removeprefix("Lazy"))
+        assert isinstance(layer, plain) and type(layer) is not plain
+        assert layer(input).shape[-1 if plain is nn.Linear else 1] == 4 and type(layer) is plain

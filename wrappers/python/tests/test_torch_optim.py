@@ -285,3 +285,19 @@ def test_lbfgs_goes_up_where_it_maximizes(search: Any) -> None:
     assert up.step(lambda: closure(up, w, -1)).item() == -5.0
     down.step(lambda: closure(down, v, 1))
     assert w.tolist() == close([3.0, 3.0], abs=1e-3) and w.tolist() == close(v.tolist(), abs=1e-6)
+
+
+def test_an_adamw_is_an_adam_and_steps_as_itself() -> None:
+    class Mine(optim.AdamW):
+        pass
+
+    steps = {}
+    for kind in (optim.Adam, optim.AdamW, Mine):
+        w = parameter(1, 1)
+        w.grad = torch.ones_like(w)
+        made = kind([w], lr=0.1, weight_decay=0.5)
+        made.step()
+        steps[kind] = w.tolist()
+        assert isinstance(made, optim.Adam) and isinstance(made, optim.Optimizer)
+    assert steps[optim.Adam] == close([0.9, 0.9]) and steps[optim.AdamW] == steps[Mine] == close([0.85, 0.85])
+    assert issubclass(Mine, optim.Adam) and not issubclass(optim.SGD, optim.Adam) and not issubclass(optim.Adam, optim.AdamW)

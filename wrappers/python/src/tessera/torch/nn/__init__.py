@@ -44,6 +44,14 @@ _AS_GIVEN = {
 }  # fmt: skip
 _OF_AXES = {"FractionalMaxPool2d": 2, "FractionalMaxPool3d": 3, "AvgPool1d": 1, "MaxUnpool1d": 1, "MaxUnpool2d": 2, "MaxUnpool3d": 3}
 _SIZES = ("kernel_size", "stride", "padding", "output_size", "output_ratio")
+# Layers that derive from another layer in PyTorch: programs choose layers by isinstance().
+_PARENTS = {
+    "ReLU6": "Hardtanh",
+    **{f"ZeroPad{axes}d": f"ConstantPad{axes}d" for axes in (1, 2, 3)},
+    **dict.fromkeys(["UpsamplingBilinear2d", "UpsamplingNearest2d"], "Upsample"),
+    "LazyLinear": "Linear",
+    **{f"Lazy{kind}{axes}d": f"{kind}{axes}d" for kind in ("Conv", "ConvTranspose") for axes in (1, 2, 3)},
+}
 # Layers that hold what they are given, which the default dtype does not change.
 _CONTAINERS = frozenset(["ModuleDict", "ModuleList", "Sequential"])
 
@@ -266,6 +274,10 @@ def _adapted(name: str) -> Any:
         if "Transpose" not in name:
             body["output_padding"] = (0,) * int(name[-2])
     base = next((between for known, between in _BASES.items() if issubclass(plain, known)), Module)
+    if name in _PARENTS:
+        base = _class(_PARENTS[name])
+        for own in ("forward", "extra_repr"):  # not those of the parent, which stand before those of the library's base
+            body.setdefault(own, getattr(plain, own))
     return type(name, (plain, base), body)
 
 

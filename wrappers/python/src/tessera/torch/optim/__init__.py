@@ -8,6 +8,7 @@ import importlib
 import inspect
 import sys
 import warnings
+from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any
 
@@ -111,7 +112,10 @@ def __getattr__(name: str) -> Any:
     body["__signature__"] = _signature(plain)
     if name in UPDATES:
         body["__new__"] = _chosen
-    globals()[name] = made = type(name, (Optimizer, plain), body)
+    kind = ABCMeta if name == "Adam" else type
+    globals()[name] = made = kind(name, (Optimizer, plain), body)
+    if kind is ABCMeta:  # an AdamW is an Adam in PyTorch; the library's classes have no such base
+        made.register(__getattr__("AdamW"))
     return made
 
 
