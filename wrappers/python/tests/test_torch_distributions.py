@@ -68,3 +68,29 @@ def test_whole_numbers_are_finite_and_a_multinomial_takes_fewer_counts() -> None
 def test_distributions_know_the_shape_of_their_parameters() -> None:
     for made in (d.Bernoulli(torch.ones(2, 3) / 2), d.Geometric(torch.ones(2, 3) / 2), d.Categorical(logits=torch.ones(2, 3))):
         assert made.param_shape == torch.Size([2, 3])
+
+
+ONE, TWO = torch.tensor([1.5, 2.0]), torch.tensor([0.5, 3.0])
+
+
+# The values of the base distribution that PyTorch 2.15 has behind 0.7 and 0.9.
+@pytest.mark.parametrize(
+    ("made", "base", "expected"),
+    [
+        (d.Gumbel(ONE, TWO), "Uniform", [0.00706196, 0.236238]),
+        (d.HalfCauchy(TWO), "Cauchy", [0.7, 0.9]),
+        (d.HalfNormal(TWO), "Normal", [0.7, 0.9]),
+        (d.InverseGamma(ONE, TWO), "Gamma", [1.42857, 1.11111]),
+        (d.Kumaraswamy(ONE, TWO), "Uniform", [0.643691, 0.00685901]),
+        (d.Pareto(TWO, ONE), "Exponential", [0.336472, -1.20397]),
+        (d.Weibull(ONE, TWO), "Exponential", [0.68313, 0.091125]),
+        (d.LogNormal(ONE, TWO), "Normal", [-0.356675, -0.105361]),
+    ],
+)  # fmt: skip
+def test_distributions_are_transformed_ones_where_they_are_in_pytorch(made: Any, base: str, expected: list[float]) -> None:
+    assert isinstance(made, d.TransformedDistribution) and type(made.base_dist).__name__ == base
+    value = torch.tensor([0.7, 0.9])
+    for transform in reversed(made.transforms):
+        value = transform.inv(value)
+    assert value.tolist() == pytest.approx(expected, rel=1e-4) and type(made.base_dist.sample()) is torch.Tensor
+    assert made.expand((3, 2)).base_dist.batch_shape == torch.Size([3, 2])

@@ -174,7 +174,7 @@ class Distribution:
     def __repr__(self) -> str:
         shown = []
         for name in self.arg_constraints:
-            value = self.__dict__.get(name)
+            value = getattr(self, name) if name in self.__dict__ else None
             if isinstance(value, Tensor):
                 shown.append(f"{name}: {value.item() if value.numel() == 1 else value.shape}")
         return f"{type(self).__name__}({', '.join(shown)})"

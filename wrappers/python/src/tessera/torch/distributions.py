@@ -49,8 +49,21 @@ def _with_tensors(member: Any) -> Any:
 
 def _also(plain: type) -> tuple[type, ...]:
     """Classes that derive from this one in PyTorch, but not in the library."""
-    names = "Bernoulli Beta Dirichlet Exponential Gamma Normal Poisson Wishart" if plain.__name__ == "ExponentialFamily" else ""
+    names = {
+        "ExponentialFamily": "Bernoulli Beta Dirichlet Exponential Gamma Normal Poisson Wishart",
+        "TransformedDistribution": "Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy Pareto Weibull",
+    }.get(plain.__name__, "")
     return tuple(getattr(_plain(), name) for name in names.split())
+
+
+def _part(place: int) -> property:
+    """`base_dist` or `transforms` of a distribution that is a transformed one in PyTorch only."""
+
+    def get(self: Any) -> Any:
+        parts = importlib.import_module("tessera.torch._transformed").PARTS
+        return next(parts[kind.__name__] for kind in type(self).__mro__ if kind.__name__ in parts)(self)[place]
+
+    return property(get)
 
 
 class _Kind(type):
@@ -73,6 +86,9 @@ def _adapted(plain: type) -> Any:
                 body[name] = _with_tensors(member)
             elif not name.startswith("_") and name in body:  # a class says anew, as a plain value, what its base computes
                 body[name] = member
+
+    if plain in _also(_plain().TransformedDistribution):
+        body.update(base_dist=_part(0), transforms=_part(1))
 
     get: Any = plain.__getattribute__
 
