@@ -140,3 +140,31 @@ def test_layers_that_derive_from_others_compute_what_they_did() -> None:
         plain = getattr(nn, type(layer).__name__.removeprefix("Lazy"))
         assert isinstance(layer, plain) and type(layer) is not plain
         assert layer(input).shape[-1 if plain is nn.Linear else 1] == 4 and type(layer) is plain
+
+
+BASES = [
+    ("dropout", "_DropoutNd", nn.Dropout2d()), ("pooling", "_MaxPoolNd", nn.MaxPool1d(2)), ("pooling", "_AvgPoolNd", nn.AvgPool2d(2)),
+    ("pooling", "_AdaptiveAvgPoolNd", nn.AdaptiveAvgPool2d(1)), ("conv", "_ConvTransposeNd", nn.ConvTranspose1d(1, 1, 1)),
+    ("padding", "_ConstantPadNd", nn.ZeroPad2d(1)), ("padding", "_ReflectionPadNd", nn.ReflectionPad1d(1)),
+    ("loss", "_WeightedLoss", nn.NLLLoss()), ("loss", "_Loss", nn.CrossEntropyLoss()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "name", "layer"), BASES)
+def test_bases_of_pytorchs_files_know_their_layers(file: str, name: str, layer: Any) -> None:
+    kind = getattr(getattr(nn.modules, file), name)
+    derived = type("Own", (type(layer),), {})
+    assert isinstance(layer, kind) and issubclass(derived, kind) and kind.__name__ == name
+    assert not isinstance(nn.Linear(1, 1), kind) and not isinstance(nn.MSELoss(), nn.modules.loss._WeightedLoss)
+    own = type("Mine", (kind,), {})
+    assert issubclass(own, kind) and not issubclass(type(layer), own)
+
+
+def test_dropouts_of_ones_own_check_their_probability() -> None:
+    class Mine(nn.modules.dropout._DropoutNd):
+        pass
+
+    assert repr(Mine(0.25)) == "Mine(p=0.25, inplace=False)"
+    with pytest.raises(ValueError, match="probability"):
+        Mine(1.5)
+    assert not issubclass(nn.AdaptiveLogSoftmaxWithLoss, nn.modules.loss._Loss)
