@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import tessera.torch as torch
+import tessera.torch.nn.functional as F
 from tessera.torch import nn
 
 
@@ -168,3 +169,32 @@ def test_dropouts_of_ones_own_check_their_probability() -> None:
     with pytest.raises(ValueError, match="probability"):
         Mine(1.5)
     assert not issubclass(nn.AdaptiveLogSoftmaxWithLoss, nn.modules.loss._Loss)
+
+
+SINGLE, DOUBLE = torch.tensor([[0.5, 0.25]]), torch.tensor([[1.0, 0.0]], dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [
+        (lambda: F.binary_cross_entropy_with_logits(SINGLE, DOUBLE), 0.6500082),
+        (lambda: nn.BCEWithLogitsLoss()(SINGLE, DOUBLE), 0.6500082),
+        (lambda: F.cross_entropy(SINGLE, DOUBLE), 0.5759394),
+        (lambda: nn.CrossEntropyLoss()(SINGLE, DOUBLE), 0.5759394),
+        (lambda: F.kl_div(SINGLE, DOUBLE, reduction="sum"), -0.5),
+        (lambda: nn.KLDivLoss(reduction="sum")(SINGLE, DOUBLE), -0.5),
+        (lambda: F.poisson_nll_loss(SINGLE, DOUBLE), 1.2163733),
+        (lambda: F.gaussian_nll_loss(SINGLE, DOUBLE, SINGLE), -0.3323604),
+        (lambda: F.margin_ranking_loss(SINGLE, DOUBLE, SINGLE), 0.125),
+        (lambda: F.multilabel_soft_margin_loss(SINGLE, DOUBLE), 0.6500082),
+        (lambda: F.triplet_margin_loss(SINGLE, DOUBLE, SINGLE), 1.5590160),
+    ],
+)
+def test_losses_of_two_float_dtypes_have_their_common_one(loss: Any, expected: float) -> None:
+    assert loss().dtype is torch.float64 and loss().item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_gradients_of_losses_of_two_dtypes_have_the_dtype_of_the_input() -> None:
+    x = SINGLE.clone().requires_grad_()
+    F.binary_cross_entropy_with_logits(x, DOUBLE).backward()
+    assert x.grad.dtype is torch.float32 and x.grad.tolist()[0] == pytest.approx([-0.1887703, 0.2810883], rel=1e-5)

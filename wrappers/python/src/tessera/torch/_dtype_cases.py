@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,15 @@ def is_whole(input: Any) -> bool:
 def floats_of(*tensors: Any) -> list[Any]:
     """The tensors, those of integers and truth values as float32."""
     return [_ops.astype(tensor, float32) if is_whole(tensor) else tensor for tensor in tensors]
+
+
+def promoted(*tensors: Any) -> list[Any]:
+    """The tensors, those of floats in the dtype that they have together; None and integers as they are."""
+    floats = [t for t in tensors if isinstance(t, TensorBase) and t.dtype.is_floating_point]
+    if all(t.dtype == floats[0].dtype for t in floats):
+        return [*tensors]
+    dtype = functools.reduce(promote_types, [t.dtype for t in floats])
+    return [_ops.astype(t, dtype) if any(t is known for known in floats) else t for t in tensors]
 
 
 def in_float32(function: Callable[[Any], Any], input: Any) -> Any:
@@ -168,5 +178,5 @@ def convolved(convolve: Callable[..., Any], input: Any, weight: Any, bias: Any, 
 
 __all__ = [
     "added", "added_here", "by_equation", "convolved", "covariance", "distance", "floats_of", "in_float32", "is_whole",
-    "outer_added", "outer_added_here", "ranked", "signs", "signs_here",
+    "outer_added", "outer_added_here", "promoted", "ranked", "signs", "signs_here",
 ]  # fmt: skip

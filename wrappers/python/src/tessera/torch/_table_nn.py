@@ -44,8 +44,7 @@ binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None,
     = binary_cross_entropy(probabilities(input), target, weight, reduction_of(size_average, reduce, reduction))
 binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
         pos_weight=None)
-    = binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction_of(size_average, reduce,
-        reduction))
+    = binary_cross_entropy_with_logits(*promoted(input, target, weight, pos_weight), reduction_of(size_average, reduce, reduction))
 celu(input, alpha=1.0, inplace=False) = celu_(input, alpha) if inplace else celu(input, alpha)
 conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)
     = convolved(conv1d, input, weight, bias, stride, padding, dilation, groups)
@@ -62,12 +61,12 @@ conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0
 conv_tbc(input, weight, bias, pad=0)
     = permute(convolved(conv1d, permute(input, (1, 2, 0)), permute(weight, (2, 1, 0)), bias, 1, pad, 1, 1), (2, 0, 1))
 cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean")
-    = cosine_embedding_loss(*floats_of(input1, input2), target, margin, reduction_of(size_average, reduce, reduction))
+    = cosine_embedding_loss(*promoted(*floats_of(input1, input2)), target, margin, reduction_of(size_average, reduce, reduction))
 cosine_similarity(x1, x2, dim=1, eps=1e-08) = cosine_similarity(x1, x2, dim, eps)
 cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
         label_smoothing=0.0)
-    = cross_entropy(input, target, weight, ignored(target, ignore_index), reduction_of(size_average, reduce, reduction),
-        label_smoothing)
+    = cross_entropy(*promoted(input, target, weight), ignored(target, ignore_index), reduction_of(size_average, reduce,
+        reduction), label_smoothing)
 ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False)
     = ctc_loss(log_probs, targets, tensor_of(input_lengths), tensor_of(target_lengths), blank, reduction,
         zero_infinity)
@@ -104,7 +103,7 @@ fractional_max_pool3d_with_indices(input, kernel_size, output_size=None, output_
 fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1)
     = fold(input, output_size, kernel_size, dilation, padding, stride)
 gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction="mean")
-    = gaussian_nll_loss(*(of_one_shape(input, target, tensor_of(var))), full, eps, reduction)
+    = gaussian_nll_loss(*of_one_shape(*promoted(input, target, tensor_of(var))), full, eps, reduction)
 glu(input, dim=-1) = glu(input, dim)
 grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None)
     = sampled(input, grid, mode, padding_mode, bool_of(align_corners))
@@ -126,7 +125,7 @@ interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=N
         antialias=False)
     = of_size(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
 kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False)
-    = kl_div(*same_shape(input, target), reduction_of(size_average, reduce, reduction), log_target)
+    = kl_div(*same_shape(*promoted(input, target)), reduction_of(size_average, reduce, reduction), log_target)
 l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None)
     = apart(input, target, reduction_of(size_average, reduce, reduction), weight)
 layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05)
@@ -149,8 +148,8 @@ lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False)
 lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False)
     = lp_pool3d(input, norm_type, kernel_size, stride, ceil_mode)
 margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean")
-    = (ranked if is_whole(input1) else margin_ranking_loss)(input1, input2, target, margin, reduction_of(size_average, reduce,
-        reduction))
+    = (ranked if is_whole(input1) else margin_ranking_loss)(*promoted(input1, input2, target), margin, reduction_of(size_average,
+        reduce, reduction))
 max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
         return_indices=False)
     = largest(None, max_pool1d_with_positions, True, input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -192,7 +191,7 @@ multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None
 multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean")
     = multilabel_margin_loss(atleast_1d(input), atleast_1d(target), reduction_of(size_average, reduce, reduction))
 multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean")
-    = multilabel_soft_margin_loss(*same_shape(input, target), weight, reduction_of(size_average, reduce, reduction))
+    = multilabel_soft_margin_loss(*same_shape(*promoted(input, target)), weight, reduction_of(size_average, reduce, reduction))
 nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean")
     = nll_loss(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
 normalize(input, p=2.0, dim=1, eps=1e-12, out=None) = of_length_one(input, p, dim, eps, out)
@@ -202,7 +201,8 @@ pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False)
     = pairwise_distance(x1, x2, p, eps, keepdim) if x1.is_floating_point() else distance(x1, x2, p, eps, keepdim)
 poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None,
         reduction="mean")
-    = poisson_nll_loss(*same_shape(*floats_of(input, target)), log_input, full, eps, reduction_of(size_average, reduce, reduction))
+    = poisson_nll_loss(*same_shape(*promoted(*floats_of(input, target))), log_input, full, eps, reduction_of(size_average, reduce,
+        reduction))
 relu(input, inplace=False) = base.relu_(input) if inplace else relu(input)
 relu_(input) = base.relu_(input)
 relu6(input, inplace=False) = relu6_(input) if inplace else relu6(input)
@@ -220,7 +220,7 @@ threshold(input, threshold, value, inplace=False)
         else threshold_(input, threshold, value) if inplace else plain_threshold(input, threshold, value)
 triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None,
         reduce=None, reduction="mean")
-    = triplet_margin_loss(*floats_of(anchor, positive, negative), margin_of(margin), p, eps, swap, reduction_of(size_average,
+    = triplet_margin_loss(*promoted(*floats_of(anchor, positive, negative)), margin_of(margin), p, eps, swap, reduction_of(size_average,
         reduce, reduction))
 triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean")
     = triplet_margin_with_distance_loss(anchor, positive, negative, distance_function=distance_function,

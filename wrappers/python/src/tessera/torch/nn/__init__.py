@@ -17,6 +17,7 @@ from tessera.nn.lazy import _Lazy
 
 from ..._dtypes import float32, get_default_dtype
 from .. import _adapters, _rows
+from .._dtype_cases import promoted
 from .._names import NAMES as _NAMES
 from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
 from . import _layers, functional, init, parallel, parameter, utils
@@ -29,9 +30,13 @@ _ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
 _PAIRS = {
     **dict.fromkeys(["HuberLoss", "L1Loss", "MSELoss", "SmoothL1Loss"], functional.pair),
     "BCELoss": lambda input, target: (functional.probabilities(input), target),
+    **dict.fromkeys(["HingeEmbeddingLoss", "SoftMarginLoss"], functional.same_shape),
     **dict.fromkeys(
-        ["HingeEmbeddingLoss", "KLDivLoss", "MultiLabelSoftMarginLoss", "PoissonNLLLoss", "SoftMarginLoss"], functional.same_shape
+        ["KLDivLoss", "MultiLabelSoftMarginLoss", "PoissonNLLLoss"],
+        lambda input, target: functional.same_shape(*promoted(input, target)),
     ),
+    "BCEWithLogitsLoss": promoted,
+    "CrossEntropyLoss": promoted,
 }
 
 
