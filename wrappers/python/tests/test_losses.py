@@ -32,7 +32,7 @@ def test_binary_cross_entropy_differentiates_towards_its_target_too() -> None:
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.bfloat16, ts.float16], ids=str)
-@pytest.mark.parametrize("shape", [(150, 7), (3, 21, 90), (2, 5, 9, 17), (2, 5, 0)], ids=str)
+@pytest.mark.parametrize("shape", [(150, 7), (3, 21, 90), (1, 140, 70), (2, 5, 9, 17), (2, 5, 0)], ids=str)
 @pytest.mark.parametrize("function", [F.nll_loss, F.cross_entropy], ids=lambda function: function.__name__)
 def test_losses_of_classes_far_apart_match_a_plain_loop(function: Any, shape: tuple[int, ...], dtype: ts.DType) -> None:
     """More positions than are taken together, and classes that are not neighbours in memory."""
@@ -59,6 +59,43 @@ def test_losses_of_classes_far_apart_match_a_plain_loop(function: Any, shape: tu
     tolerance = {ts.float64: 1e-12, ts.float32: 2e-6, ts.float16: 4e-3, ts.bfloat16: 4e-2}[dtype]
     np.testing.assert_allclose(loss.detach().astype(ts.float64).numpy(), wanted, tolerance, tolerance)
     np.testing.assert_allclose(x.grad.astype(ts.float64).numpy(), slopes, tolerance, tolerance)
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.bfloat16], ids=str)
+@pytest.mark.parametrize("shape", [(5, 3), (2, 140, 9), (2, 3, 130)], ids=str)
+def test_label_smoothing_is_the_same_along_every_axis(shape: tuple[int, ...], dtype: ts.DType) -> None:
+    rng = np.random.default_rng(4)
+    x = ts.from_numpy(rng.uniform(-3, 3, shape)).astype(dtype).requires_grad_()
+    targets = ts.from_numpy(rng.integers(0, shape[1], (shape[0], *shape[2:])))
+    targets[0] = -100
+    weights = ts.from_numpy(rng.integers(1, 5, shape[1]) / 4).astype(dtype)
+    loss = F.cross_entropy(x, targets, weights, label_smoothing=0.25)
+    loss.backward()
+    numbers = x.detach().astype(ts.float64).requires_grad_()
+    log_p, w = numbers.log_softmax(1), weights.astype(ts.float64)
+    kept = targets >= 0
+    goal = 0.75 * F.one_hot(ts.where(kept, targets, 0), shape[1]).movedim(-1, 1).astype(ts.float64) + 0.25 / shape[1]
+    each = -(goal * log_p * w.reshape((-1, *[1] * (len(shape) - 2)))).sum(1)
+    wanted = (each * kept).sum() / (w[ts.where(kept, targets, 0)] * kept).sum()
+    wanted.backward()
+    tolerance = {ts.float64: 1e-12, ts.float32: 2e-6, ts.bfloat16: 2e-2}[dtype]
+    np.testing.assert_allclose(loss.item(), wanted.item(), tolerance, tolerance)
+    np.testing.assert_allclose(x.grad.astype(ts.float64).numpy(), numbers.grad.numpy(), tolerance, tolerance)
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+def test_logits_that_are_not_finite_stay_with_their_position(dtype: ts.DType) -> None:
+    logits = np.zeros((3, 40))
+    logits[1, 3], logits[1, 17], logits[0, 20], logits[2, 39] = -np.inf, np.nan, np.inf, -np.inf
+    for axis, x in ((1, logits[None]), (0, logits.T[..., None])):  # positions side by side, and rows
+        x = ts.from_numpy(np.ascontiguousarray(x)).astype(dtype).requires_grad_()
+        loss = F.cross_entropy(x, ts.zeros((x.shape[0], x.shape[2]), dtype=ts.int64), reduction="none").reshape(-1)
+        loss.sum().backward()
+        gradient = x.grad.numpy().reshape(3, 40) if axis else x.grad.numpy().reshape(40, 3).T
+        odd = [17, 20]
+        assert np.isnan(loss.detach().numpy()[odd]).all() and np.isnan(gradient[:, odd]).all(axis=0).all()
+        assert loss[3].item() == loss[39].item() == pytest.approx(np.log(2)) and loss[0].item() == pytest.approx(np.log(3))
+        assert gradient[1, 3] == 0 and np.isfinite(np.delete(gradient, odd, axis=1)).all()
 
 
 def test_losses_of_classes_name_a_target_out_of_range() -> None:

@@ -357,6 +357,43 @@ void class_loss_backward(int64_t columns, const T* x, T lse, T slope, T flat, co
   }
 }
 
+// ---- of positions side by side, a register of them at a time ----
+
+template <class T>
+void log_sum_exp_beside(int64_t classes, int64_t step, int64_t count, const T* x, T* out) {
+  using V = Vec<T>;
+  constexpr int64_t kBlock = 128;  // a sum of more numbers is a sum of sums, which round less
+  for (int64_t i = 0; i < count; i += V::kSize) {
+    const auto logits = [&](int64_t c) { return load_some(x + c * step + i, count - i); };
+    V most(-kInfinity);
+    for (int64_t c = 0; c < classes; ++c) most = at_least(most, logits(c));
+    V sum(0);
+    for (int64_t start = 0; start < classes; start += kBlock) {
+      V block(0);
+      for (int64_t c = start; c < std::min(classes, start + kBlock); ++c)
+        block = block + exp_of_score(logits(c) - most);
+      sum = sum + block;
+    }
+    store_some(most + tsr::cpu::TSR_ISA::log(sum), out + i, count - i);
+  }
+}
+
+template <class T>
+void class_loss_backward_beside(int64_t classes, int64_t step, int64_t out_step, int64_t count,
+                                const T* x, const T* lse, const T* slope, const T* flat,
+                                const T* weight, T* out) {
+  using V = Vec<T>;
+  for (int64_t c = 0; c < classes; ++c, x += step, out += out_step) {
+    const V factor(weight == nullptr ? T{1} : weight[c]);
+    for (int64_t i = 0; i < count; i += V::kSize) {
+      const int64_t rest = count - i;
+      const V e = exp(load_some(x + i, rest) - load_some(lse + i, rest));
+      store_some(e * load_some(slope + i, rest) - load_some(flat + i, rest) * factor, out + i,
+                 rest);
+    }
+  }
+}
+
 template <class T>
 inline constexpr SoftmaxRows<T> kSoftmaxRows{
     .forward = softmax<T>,
@@ -368,8 +405,10 @@ inline constexpr SoftmaxRows<T> kSoftmaxRows{
 template <class T>
 inline constexpr ClassLossRows<T> kClassLossRows{
     .log_sum_exp = log_sum_exp<T>,
+    .log_sum_exp_beside = log_sum_exp_beside<T>,
     .distance = class_loss_distance<T>,
     .backward = class_loss_backward<T>,
+    .backward_beside = class_loss_backward_beside<T>,
 };
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -22,8 +22,8 @@ using kernel::Status;
 // Partial sums belong to chunks of fixed size, so that a result does not depend on the threads.
 constexpr int64_t kChunk = 64;
 constexpr int64_t kGrain = 16384;
-// Positions whose classes are gathered or widened together, and the logits of as many positions as
-// are taken together where they are read in place.
+// Rows that are widened together, and the logits of as many rows as are taken together where they
+// are read in place: those stay in the first-level cache.
 constexpr int64_t kTile = 16;
 constexpr int64_t kTogether = 4096;
 
@@ -56,6 +56,8 @@ class ClassLoss {
       double weights = 0;
       if (picks()) {
         forward_picked(chunk, loss, weights);
+      } else if (plan_.inner > 1) {
+        forward_beside(chunk, tile, loss, weights);
       } else {
         for_rows(chunk, tile, [&](int64_t position, int64_t count, const T* x) {
           forward_rows(position, count, x, loss, weights);
@@ -79,12 +81,13 @@ class ClassLoss {
   Status backward() {
     for_chunks([&](int64_t chunk, T* tile) {
       if (picks()) return backward_picked(chunk);
+      if (plan_.inner > 1) return backward_beside(chunk, tile);
       for_rows(chunk, tile, [&](int64_t position, int64_t count, const T* x) {
         // The scratch rows of these positions are free once they have been read.
-        T* rows = tiled() ? tile : widen_.target(grad_at(position), nullptr);
+        T* rows = widen_.target(grad_at(position), tile);
         for (int64_t j = 0; j < count; ++j)
           backward_row(position + j, x + j * plan_.classes, rows + j * plan_.classes);
-        if (tiled()) write_rows(position, count, tile);
+        widen_.write(count * plan_.classes, grad_at(position), rows);
       });
     });
     return verdict();
@@ -105,8 +108,6 @@ class ClassLoss {
 
   // Without smoothing the negative log-likelihood is one number of each position.
   [[nodiscard]] bool picks() const { return plan_.log_probabilities != 0 && plan_.smoothing == 0; }
-  // Rows are gathered into a tile if they are strided or need widening.
-  [[nodiscard]] bool tiled() const { return plan_.inner > 1 || kIsShort<S>; }
   void put_loss(int64_t position, double loss) const {
     static_cast<S*>(plan_.loss)[position] = static_cast<S>(static_cast<T>(loss));
   }
@@ -114,22 +115,20 @@ class ClassLoss {
     return static_cast<S*>(plan_.grad_input) + element(position);
   }
 
-  // How many rows are taken together: those that are gathered share cache lines, others stay in the
-  // first-level cache.
+  // How many positions are taken together.
   [[nodiscard]] int64_t together() const {
-    if (plan_.inner > 1) return kTile;
+    if (plan_.inner > 1) return kChunk;
     const int64_t cached = std::max<int64_t>(1, kTogether / std::max<int64_t>(1, plan_.classes));
-    return std::min(cached, tiled() ? kTile : kChunk);
+    return std::min(cached, kIsShort<S> ? kTile : kChunk);
   }
 
   [[nodiscard]] int64_t chunk_count() const { return (positions_ + kChunk - 1) / kChunk; }
-  // Runs body(chunk, tile) for every chunk; the tile holds together() rows if tiled(), and behind
-  // them as many columns if 16-bit floats are gathered.
+  // Runs body(chunk, tile) for every chunk; the tile holds the logits of together() positions where
+  // they are widened.
   template <class Body>
   void for_chunks(Body body) {
-    const bool needs_tile = tiled() && !picks();
-    const int64_t tiles = kIsShort<S> && plan_.inner > 1 ? 2 : 1;
-    const int64_t nbytes = tiles * together() * plan_.classes * static_cast<int64_t>(sizeof(T));
+    const bool needs_tile = kIsShort<S> && !picks();
+    const int64_t nbytes = together() * plan_.classes * static_cast<int64_t>(sizeof(T));
     const int64_t grain =
         std::max<int64_t>(1, kGrain / (kChunk * (picks() ? 1 : plan_.classes) + 1));
     parallel_for(chunk_count(), grain, [&](int64_t begin, int64_t end) {
@@ -156,38 +155,9 @@ class ClassLoss {
   template <class Body>
   void for_rows(int64_t chunk, T* tile, Body body) {
     for_runs(chunk, together(), [&](int64_t p, int64_t count) {
-      const S* source = input_ + element(p);
-      if (plan_.inner == 1) return body(p, count, widen_.read(count * plan_.classes, source, tile));
-      if constexpr (kIsShort<S>) {
-        T* const columns = columns_of(tile);
-        for (int64_t c = 0; c < plan_.classes; ++c)
-          widen_.read(count, source + c * plan_.inner, columns + c * count);
-        turn(count, plan_.classes, tile, plan_.classes, columns, count);
-      } else {
-        turn(count, plan_.classes, tile, plan_.classes, source, plan_.inner);
-      }
-      body(p, count, tile);
+      body(p, count, widen_.read(count * plan_.classes, input_ + element(p), tile));
     });
   }
-  // Writes the gradients of the rows of a tile.
-  void write_rows(int64_t position, int64_t count, T* tile) const {
-    S* const grad = grad_at(position);
-    if (plan_.inner == 1) return widen_.write(count * plan_.classes, grad, tile);
-    if constexpr (kIsShort<S>) {
-      T* const columns = columns_of(tile);
-      turn(plan_.classes, count, columns, count, tile, plan_.classes);
-      for (int64_t c = 0; c < plan_.classes; ++c)
-        widen_.write(count, grad + c * plan_.inner, columns + c * count);
-    } else {
-      turn(plan_.classes, count, grad, plan_.inner, tile, plan_.classes);
-    }
-  }
-  static void turn(int64_t rows, int64_t columns, T* to, int64_t to_step, const T* from,
-                   int64_t from_step) {
-    constexpr int64_t kSize = sizeof(T);
-    transpose(rows, columns, kSize, to, to_step * kSize, from, from_step * kSize);
-  }
-  T* columns_of(T* tile) const { return tile + kTile * plan_.classes; }
   // The offset of class 0 of a position.
   [[nodiscard]] int64_t element(int64_t position) const {
     return position / plan_.inner * plan_.classes * plan_.inner + position % plan_.inner;
@@ -204,35 +174,35 @@ class ClassLoss {
     }
     return t;
   }
-  // What is taken for the target of a position, in the input.
-  [[nodiscard]] int64_t picked(int64_t position, int64_t t) const {
-    return element(position) + t * plan_.inner;
-  }
+  // Elements from a position to the next one of a run.
+  [[nodiscard]] int64_t stride() const { return plan_.inner > 1 ? 1 : plan_.classes; }
   void forward_picked(int64_t chunk, double& sum, double& weights) {
     for_runs(chunk, kChunk, [&](int64_t first, int64_t count) {
-      for (int64_t p = first; p < first + count; ++p) {
+      const S* logits = input_ + element(first);
+      for (int64_t p = first; p < first + count; ++p, logits += stride()) {
         const int64_t t = target(p);
         double loss = 0;
         if (t >= 0) {
-          loss = weight_of(t) * static_cast<double>(T{0} - static_cast<T>(input_[picked(p, t)]));
+          const double weight = weight_of(t);
+          loss = weight * static_cast<double>(T{0} - static_cast<T>(logits[t * plan_.inner]));
           sum += loss;
-          weights += weight_of(t);
+          weights += weight;
         }
         if (!reduced()) put_loss(p, loss);
       }
     });
   }
   void backward_picked(int64_t chunk) {
-    auto* grad = static_cast<S*>(plan_.grad_input);
     for_runs(chunk, kChunk, [&](int64_t first, int64_t count) {
       if (plan_.inner == 1) std::fill_n(grad_at(first), count * plan_.classes, S{});
       for (int64_t c = 0; c < plan_.classes && plan_.inner > 1; ++c)
         std::fill_n(grad_at(first) + c * plan_.inner, count, S{});
-      for (int64_t p = first; p < first + count; ++p) {
+      S* grad = grad_at(first);
+      for (int64_t p = first; p < first + count; ++p, grad += stride()) {
         const int64_t t = target(p);
         if (t < 0) continue;
         const T own = static_cast<T>(upstream(p) * weight_of(t));
-        grad[picked(p, t)] = static_cast<S>(T{0} - own);
+        grad[t * plan_.inner] = static_cast<S>(T{0} - own);
       }
     });
   }
@@ -248,6 +218,89 @@ class ClassLoss {
     return weight_ == nullptr ? 1.0 : static_cast<double>(weight_[t]);
   }
 
+  // ---- classes that are not the last axis: positions side by side ----
+
+  // The logits of neighbouring positions: those of class c at `at` + c * step.
+  struct Beside {
+    const T* at;
+    int64_t step;
+  };
+  Beside beside(int64_t first, int64_t count, T* tile) const {
+    const S* source = input_ + element(first);
+    if constexpr (kIsShort<S>) {
+      for (int64_t c = 0; c < plan_.classes; ++c)
+        widen_.read(count, source + c * plan_.inner, tile + c * count);
+      return {tile, count};
+    } else {
+      return {source, plan_.inner};
+    }
+  }
+
+  void forward_beside(int64_t chunk, T* tile, double& sum, double& weights) {
+    for_runs(chunk, kChunk, [&](int64_t first, int64_t count) {
+      const Beside x = beside(first, count, tile);
+      const T none[kChunk] = {};
+      const T* lse = none;
+      if (plan_.log_probabilities == 0) {
+        T* made = static_cast<T*>(plan_.lse) + first;
+        rows_.log_sum_exp_beside(plan_.classes, x.step, count, x.at, made);
+        lse = made;
+      }
+      double smooth[kChunk] = {};
+      for (int64_t c = 0; plan_.smoothing != 0 && c < plan_.classes; ++c) {
+        const double weight = weight_of(c);
+        for (int64_t i = 0; i < count; ++i)
+          smooth[i] += weight * static_cast<double>(lse[i] - x.at[c * x.step + i]);
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t t = target(first + i);
+        const T away = t < 0 ? T{0} : lse[i] - x.at[t * x.step + i];
+        add_loss(first + i, t, away, smooth[i], sum, weights);
+      }
+    });
+  }
+
+  void backward_beside(int64_t chunk, T* tile) {
+    const double shared = reduced() ? upstream(0) : 0;
+    for_runs(chunk, kChunk, [&](int64_t first, int64_t count) {
+      int64_t targets[kChunk];
+      T own[kChunk];
+      T slope[kChunk];
+      T flat[kChunk];
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t t = targets[i] = target(first + i);
+        const double g = t < 0 ? 0 : reduced() ? shared : upstream(first + i);
+        const Slope of = slope_of(t, g);
+        own[i] = of.own;
+        slope[i] = of.slope;
+        flat[i] = of.flat;
+      }
+      const Beside x = beside(first, count, tile);
+      T* out = widen_.target(grad_at(first), tile);
+      const int64_t step = kIsShort<S> ? count : plan_.inner;
+      if (plan_.log_probabilities == 0) {
+        const T* lse = static_cast<const T*>(plan_.lse) + first;
+        rows_.backward_beside(plan_.classes, x.step, step, count, x.at, lse, slope, flat, weight_,
+                              out);
+      } else {
+        for (int64_t c = 0; c < plan_.classes; ++c) {
+          for (int64_t i = 0; i < count; ++i)
+            out[c * step + i] = static_cast<T>(-flat[i] * weight_of(c));
+        }
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        if (targets[i] >= 0)
+          out[targets[i] * step + i] -= own[i];
+        else  // also where the logits are not finite
+          for (int64_t c = 0; c < plan_.classes; ++c) out[c * step + i] = T{0};
+      }
+      for (int64_t c = 0; kIsShort<S> && c < plan_.classes; ++c)
+        widen_.write(count, grad_at(first) + c * plan_.inner, out + c * step);
+    });
+  }
+
+  // ---- classes along the last axis: rows ----
+
   void forward_rows(int64_t position, int64_t count, const T* x, double& sum, double& weights) {
     auto* lse = plan_.log_probabilities == 0 ? static_cast<T*>(plan_.lse) + position : nullptr;
     if (lse != nullptr) rows_.log_sum_exp(count, plan_.classes, x, lse);
@@ -258,13 +311,18 @@ class ClassLoss {
   }
   void forward_row(int64_t position, const T* x, T lse, double& sum, double& weights) {
     const int64_t t = target(position);
+    const bool smooths = t >= 0 && plan_.smoothing != 0;
+    const double smooth = smooths ? rows_.distance(plan_.classes, x, lse, weight_) : 0;
+    add_loss(position, t, t < 0 ? T{0} : lse - x[t], smooth, sum, weights);
+  }
+  // The loss of a position whose target's logit is `away` from the logarithm; `smooth`: the sum of
+  // these distances over all classes.
+  void add_loss(int64_t position, int64_t t, T away, double smooth, double& sum, double& weights) {
     double loss = 0;
     if (t >= 0) {
-      loss = (1 - plan_.smoothing) * weight_of(t) * static_cast<double>(lse - x[t]);
-      if (plan_.smoothing != 0) {
-        const double smooth = rows_.distance(plan_.classes, x, lse, weight_);
+      loss = (1 - plan_.smoothing) * weight_of(t) * static_cast<double>(away);
+      if (plan_.smoothing != 0)
         loss += plan_.smoothing / static_cast<double>(plan_.classes) * smooth;
-      }
       sum += loss;
       weights += weight_of(t);
     }
@@ -278,17 +336,26 @@ class ClassLoss {
     else
       slopes(position, t, upstream(position), x, row);
   }
-  void slopes(int64_t position, int64_t t, double g, const T* x, T* row) const {
-    const double own = g * (1 - plan_.smoothing) * weight_of(t);
+  // What the gradient of a position is made of: slope exp(x - lse) - flat weight, less `own` for
+  // the target.
+  struct Slope {
+    T own, slope, flat;
+  };
+  [[nodiscard]] Slope slope_of(int64_t t, double g) const {
+    const double own = g * (1 - plan_.smoothing) * (t < 0 ? 0 : weight_of(t));
     const double flat = g * plan_.smoothing / static_cast<double>(plan_.classes);
+    return {static_cast<T>(own), static_cast<T>(own + flat * weight_sum_), static_cast<T>(flat)};
+  }
+  void slopes(int64_t position, int64_t t, double g, const T* x, T* row) const {
+    const Slope of = slope_of(t, g);
     if (plan_.log_probabilities != 0) {
-      for (int64_t c = 0; c < plan_.classes; ++c) row[c] = static_cast<T>(-flat * weight_of(c));
+      for (int64_t c = 0; c < plan_.classes; ++c)
+        row[c] = static_cast<T>(-static_cast<double>(of.flat) * weight_of(c));
     } else {
       const T lse = static_cast<const T*>(plan_.lse)[position];
-      rows_.backward(plan_.classes, x, lse, static_cast<T>(own + flat * weight_sum_),
-                     static_cast<T>(flat), weight_, row);
+      rows_.backward(plan_.classes, x, lse, of.slope, of.flat, weight_, row);
     }
-    row[t] -= static_cast<T>(own);
+    row[t] -= of.own;
   }
 
   const ClassLossPlan& plan_;

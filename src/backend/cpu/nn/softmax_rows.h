@@ -19,15 +19,20 @@ struct SoftmaxRows {
                            const T* g, const T* y, T* out);
 };
 
-// Over rows of contiguous logits; all but the first over one.
+// Over the logits of positions: rows of contiguous logits, or `count` neighbouring positions whose
+// logits of class c are the contiguous numbers at x + c * step. A null weight is ones.
 template <class T>
 struct ClassLossRows {
   // Over `rows` rows; writes a number for each.
   void (*log_sum_exp)(int64_t rows, int64_t columns, const T* x, T* out);
-  // The sum of weight (lse - x); a null weight is ones.
+  void (*log_sum_exp_beside)(int64_t classes, int64_t step, int64_t count, const T* x, T* out);
+  // The sum of weight (lse - x) of one row.
   double (*distance)(int64_t columns, const T* x, T lse, const T* weight);
-  // out = slope exp(x - lse) - flat weight; a null weight is ones.
+  // out = slope exp(x - lse) - flat weight, of one row, of each position. `out` may be x.
   void (*backward)(int64_t columns, const T* x, T lse, T slope, T flat, const T* weight, T* out);
+  void (*backward_beside)(int64_t classes, int64_t step, int64_t out_step, int64_t count,
+                          const T* x, const T* lse, const T* slope, const T* flat, const T* weight,
+                          T* out);
 };
 
 }  // namespace tsr::cpu
