@@ -361,6 +361,27 @@ def algebra_backward_cases(rows: int) -> Iterator[Case]:
     yield from backward(ALGEBRA_BACKWARD, algebra_arrays(rows))
 
 
+# Along the channels of images, which are few and lie far apart in memory: x has (N, channels, size, size), y a class of
+# each point. Elements stand beside each other along the axes that stay.
+CHANNELS = [
+    "t.softmax(x, 1)", "t.log_softmax(x, 1)", "t.logsumexp(x, 1)", "t.argmax(x, 1)", "t.max(x, 1)", "t.mean(x, 1)",
+    "t.mean(x, 0)", "t.prod(x, 1)", "t.var(x, (0, 2, 3))", "t.cumsum(x, 1)", "t.linalg.vector_norm(x, dim=1)", "F.normalize(x)",
+    "t.sort(x, 1)", "t.topk(x, 1, 1)", "t.kthvalue(x, 1, 1)", "t.cat([x, x], 1)", "t.flip(x, (1,))", "x.transpose(1, 3).contiguous()",
+    "x * x.mean((0, 2, 3), keepdim=True)", "x.unfold(3, 3, 1).sum(-1)", "F.group_norm(x, 1)", "F.instance_norm(x)",
+    "F.adaptive_avg_pool2d(x, 7)", "F.interpolate(x, scale_factor=2.0, mode='bilinear')", "F.one_hot(y, x.shape[1])",
+    "x.gather(1, y[:, None])", "F.cross_entropy(x, y)", "F.nll_loss(x, y)",
+]  # fmt: skip
+IMAGES = [(1, 256), (3, 128), (21, 64), (64, 28)]  # channels and size
+
+
+def channel_cases(rows: int) -> Iterator[Case]:
+    for channels, size in IMAGES:
+        shape = (max(1, rows * COLUMNS // (channels * size * size)), channels, size, size)
+        arrays = {"x": normal(*shape), "y": RNG.integers(0, channels, (shape[0], size, size))}
+        for name, ours, theirs in forward(CHANNELS, arrays):
+            yield f"{name} of {'x'.join(map(str, shape))}", ours, theirs
+
+
 FAMILIES = {
     "elementary": elementary_cases,
     "elementary-backward": elementary_backward_cases,
@@ -372,6 +393,7 @@ FAMILIES = {
     "reduction-backward": reduction_backward_cases,
     "move-more": move_more_cases,
     "move-backward": move_backward_cases,
+    "channels": channel_cases,
     "image": image_cases,
     "image-backward": image_backward_cases,
     "algebra": algebra_cases,
