@@ -33,6 +33,18 @@ size_t place_of(const IndexList& slots, bool front) {
   return front || !adjacent ? 0 : static_cast<size_t>(first - slots.begin());
 }
 
+// The shape that index arrays broadcast to. Where there is none the index is wrong, as with a mask
+// that does not match, so the error is kIndex.
+Dims joint_shape(const Dims& joint, const Tensor& array) {
+  try {
+    return broadcast_shapes(joint, array.sizes(), "indices");
+  } catch (const Error& error) {
+    if (error.code() != Code::kShape) throw;
+    throw_error(Code::kIndex, "indices", __FILE__, __LINE__,
+                concat("index arrays: ", error.message()));
+  }
+}
+
 Ready make_ready(const Tensor& input, const IndexArrays& indices) {
   TSR_CHECK(static_cast<int64_t>(indices.arrays.size()) <= input.ndim(), Code::kIndex, "indices",
             "expected at most ", input.ndim(), " indices for shape ", input.sizes(), ", got ",
@@ -43,7 +55,7 @@ Ready make_ready(const Tensor& input, const IndexArrays& indices) {
     ready.slots.push_back(array.defined() ? index_array(array, input.device(), "indices")
                                           : Tensor());
     if (!array.defined()) continue;
-    ready.joint = broadcast_shapes(ready.joint, array.sizes(), "indices");
+    ready.joint = joint_shape(ready.joint, array);
     ++count;
   }
   TSR_CHECK(count <= kernel::kMaxIndices, Code::kNotImplemented, "indices", "expected at most ",

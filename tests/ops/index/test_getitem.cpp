@@ -105,7 +105,7 @@ TEST(Getitem, broadcasts_arrays_and_mixes_masks) {
       error_of([&] {
         ops::getitem(x, items({kArr, kArr}), Arrays{i64(Dims{2}, {0, 0}), i64(Dims{3}, {0, 0, 0})});
       }).code(),
-      Code::kShape);
+      Code::kIndex);
 }
 
 TEST(GetitemBoolean, selects_leading_axes) {

@@ -125,7 +125,7 @@ BRACKETS = [
         call=read, dtypes=ALL,
         schema="getitem_basic",
         errors=[(IndexError, lambda: x(3)[ints(3)]),
-                (ts.ShapeError, lambda: x(3, 3)[ints(0, 1), ints(0, 1, 2)])]),
+                (IndexError, lambda: x(3, 3)[ints(0, 1), ints(0, 1, 2)])]),
     Row("getitem_boolean", read, boolean_samples, call=read, dtypes=ALL, schema="getitem_basic",
         errors=[(IndexError, lambda: x(3)[ts.asarray([True])])]),
     Row("setitem", write, write_samples, call=write, dtypes=ALL, schema="getitem_basic",
