@@ -29,7 +29,7 @@ namespace {
 using kernel::BinaryOp;
 
 void check_pair(const Tensor& input, const Tensor& other) {
-  check_like(other, "other", input, other.ndim());
+  check_like(other, "other", input);
 }
 
 // Both operands in their common shape, with `axis` last.

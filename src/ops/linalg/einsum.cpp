@@ -279,7 +279,7 @@ std::pair<size_t, size_t> pair_of(DimsView path, size_t step, size_t left) {
 std::vector<Operand> label_operands(const Equation& equation, std::span<const Tensor> operands) {
   std::vector<Operand> labelled;
   for (size_t i = 0; i < operands.size(); ++i) {
-    check_like(operands[i], "operands", operands[0], operands[i].ndim());
+    check_like(operands[i], "operands", operands[0]);
     labelled.push_back(with_diagonals({operands[i], equation.operands[i]}));
   }
   return labelled;
